@@ -17,6 +17,7 @@
 #include "os/host.hpp"
 #include "os/terminal_size.hpp"
 #include "postal-compare/console.hpp"
+#include "postal-compare/junit.hpp"
 #include "postal-compare/resume.hpp"
 #include "stats/record_writer.hpp"
 
@@ -48,6 +49,13 @@ std::string new_folder(const std::string& wanted) {
     for (int again = 2; fs::exists(path); ++again)
         path = fmt::format("{}-again{}", wanted, again);
     return path;
+}
+
+std::vector<std::string> texts_of(const std::vector<experiment::gate>& gates) {
+    std::vector<std::string> all;
+    for (const experiment::gate& one : gates)
+        all.push_back(one.text);
+    return all;
 }
 
 // An experiment under way.
@@ -82,6 +90,8 @@ class conductor {
     void take_down(const experiment::planned_run& one, const std::string& folder,
                    const experiment::run_result& ended);
     bool write_record();
+    bool write_junit(const experiment::analysis& found);
+    exit_status status_of_gates(const experiment::analysis& found);
     void end(const std::string& why);
     experiment::kept_file kept(const std::string& name, const std::string& path) const;
 
@@ -121,6 +131,7 @@ base::expected<void> conductor::resume_record() {
     for (const std::string& one : read->damaged)
         here_.say(one);
     results_ = std::move(*read);
+    if (!given_.gates.empty()) results_.record.gates = texts_of(given_.gates);
     return {};
 }
 
@@ -142,10 +153,15 @@ void conductor::fill_record(std::uint64_t seed, const std::vector<std::string>& 
     to.variants = experiment::recorded_variants(whole_);
     to.blocks = whole_.offered.blocks;
     to.until_width = given_.until_width;
+    to.gates = texts_of(given_.gates);
     to.versions = ask_versions();
 }
 
 std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<std::string>& argv) {
+    if (!given_.junit.empty()) {
+        const auto writable = base::check_writable(given_.junit);
+        if (!writable) return refusal{base::fail("--junit: {}", writable.error().message)};
+    }
     if (auto refused = open_folder()) return refused;
     // What an earlier program left running would be taken for somebody else's.
     if (!given_.resume) {
@@ -178,6 +194,10 @@ std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<st
     results_.record.ended.clear();
     if (!write_record())
         return refusal{base::fail("the record cannot be written"), exit_status::system_error};
+    if (!write_junit(experiment::analyse(results_)))
+        return refusal{
+            base::fail("--junit: {} cannot be written", base::printable(given_.junit, 300)),
+            exit_status::system_error};
     return std::nullopt;
 }
 
@@ -305,6 +325,25 @@ bool conductor::write_record() {
     return written.has_value();
 }
 
+// From the beginning on: where this program is killed, the gates have an error there.
+bool conductor::write_junit(const experiment::analysis& found) {
+    if (given_.junit.empty()) return true;
+    const auto written = base::write_file(given_.junit, junit_text(results_, found));
+    if (!written) here_.say("--junit: " + written.error().message);
+    write_failed_ = write_failed_ || !written;
+    return written.has_value();
+}
+
+exit_status conductor::status_of_gates(const experiment::analysis& found) {
+    const auto any = [&](stats::gate_verdict wanted) {
+        return std::ranges::any_of(found.gates, [&](const experiment::gate_finding& one) {
+            return one.result.verdict == wanted;
+        });
+    };
+    if (any(stats::gate_verdict::missed)) return exit_status::threshold_not_met;
+    return any(stats::gate_verdict::none) ? exit_status::nothing_delivered : exit_status::done;
+}
+
 void conductor::end(const std::string& why) {
     results_.record.ended = stats::timestamp(std::chrono::system_clock::now());
     results_.record.end = why;
@@ -317,6 +356,7 @@ exit_status conductor::finish() {
     base::print(report::render_text(brief_document_of(results_, found),
                                     os::terminal_columns(STDOUT_FILENO)));
     base::print(here_.tables_hint());
+    write_junit(found);
     if (results_.record.end != experiment::all_blocks_done)
         here_.say("ended before all blocks were done: " + results_.record.end);
     if (here_.tell_leftovers(left_) || write_failed_) return exit_status::system_error;
@@ -330,7 +370,7 @@ exit_status conductor::finish() {
         here_.say(fmt::format("--expect: the verdict on {} is {}, not {}",
                               base::printable(variant, 100), is, verdict));
     }
-    return as_expected ? exit_status::done : exit_status::threshold_not_met;
+    return as_expected ? status_of_gates(found) : exit_status::threshold_not_met;
 }
 
 }  // namespace

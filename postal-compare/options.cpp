@@ -49,6 +49,9 @@ base::expected<void> check(const options& given) {
         return base::fail("--quick and --classic exclude each other; give one of them");
     if (given.max_blocks && !given.until_width)
         return base::fail("--max-blocks: is for --until-width; the number of blocks is --blocks");
+    // Who goes on with an experiment has its gates in the record.
+    if (!given.junit.empty() && given.gates.empty() && !given.resume)
+        return base::fail("--junit: is for the answers of gates; give --gate, such as rate>-5%");
     return {};
 }
 
@@ -70,7 +73,18 @@ cli::program describe_program(options& into) {
           .help = "end with status 3 when a verdict is another one: faster, slower, equivalent, "
                   "undecided or none",
           .set = cli::appended(into.expect, parse_expectation),
-          .repeatable = true}}};
+          .repeatable = true},
+         {.names = "--gate",
+          .value = "GATE",
+          .help = "end with status 3 when a variant is surely worse than the first one by more "
+                  "than that: "
+                  "rate>-5%, p99<+20%; also p50, cpu, written, flushes",
+          .set = cli::appended(into.gates, experiment::parse_gate),
+          .repeatable = true},
+         {.names = "--junit",
+          .value = "FILE",
+          .help = "write the answers of the gates as JUnit's XML",
+          .set = cli::text(into.junit)}}};
     cli::group runs{
         "Runs",
         {{.names = "--out",
@@ -132,8 +146,9 @@ cli::program describe_program(options& into) {
             "  postal-report --html report.html ext4-mount-options.results\n"
             "Ends with 0 done, 1 bad parameters or experiment, 2 system error or something "
             "left behind,\n"
-            "3 a verdict is not what --expect asked for, or --verify found something, 4 no run "
-            "was complete.",
+            "3 a verdict is not what --expect asked for, a gate is missed, or --verify found "
+            "something,\n"
+            "4 no run was complete, or a gate has no answer.",
         .check = [&into] { return check(into); }};
 }
 
@@ -176,6 +191,9 @@ base::expected<void> apply(const options& given, experiment::experiment& to) {
                 "first",
                 base::printable(name, 100));
     }
+    if (!given.gates.empty() && to.variants.size() < 2)
+        return base::fail("--gate: compares variants with the first one, and {} has no other",
+                          to.file);
     if (load.warmup >= load.duration)
         return base::fail("--warmup: {} is no shorter than the run of {}, of which it is a part",
                           base::format_duration(load.warmup), base::format_duration(load.duration));

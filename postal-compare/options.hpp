@@ -6,6 +6,7 @@
 #include "cli/parse.hpp"
 #include "experiment/command_line.hpp"
 #include "experiment/experiment.hpp"
+#include "experiment/gate.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -25,6 +26,8 @@ struct options : experiment::shared_options {
     std::chrono::nanoseconds duration{};  // 0: the file's
     std::optional<std::chrono::nanoseconds> warmup{};
     std::optional<double> until_width{};  // as a share
+    std::vector<experiment::gate> gates{};
+    std::string junit{};  // where their answers go as JUnit's XML; empty: nowhere
 };
 
 // done when --help or --version was asked for and printed.

@@ -168,6 +168,7 @@ analysis analyse(const results& of) {
             if (says_something(one)) to.metrics.push_back(std::move(one));
         }
     }
+    to.gates = judge_gates(of.record, to);
     to.drift = drift_in(of, to);
     for (std::size_t variant = 0; variant < of.record.variants.size(); ++variant)
         to.warmups.push_back(warmup_of(of, variant));

@@ -13,6 +13,7 @@
 
 #include "base/result.hpp"
 #include "experiment/costs.hpp"
+#include "experiment/gate.hpp"
 #include "experiment/record.hpp"
 #include "stats/experiment/comparison.hpp"
 #include "stats/experiment/validity.hpp"
@@ -92,6 +93,7 @@ struct metric_result {
 struct analysis {
     std::vector<block_result> blocks{};
     std::vector<metric_result> metrics{};                       // the first one carries the verdict
+    std::vector<gate_finding> gates{};
     std::optional<stats::drift> drift{};                        // of the verdict's metric
     std::vector<std::optional<stats::warmup_check>> warmups{};  // by variant
     std::optional<double> flush_median_s{};                     // over all runs

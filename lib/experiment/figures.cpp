@@ -40,7 +40,7 @@ std::string bound_text(double share) {
 }
 
 std::string repeated_command(const std::vector<std::string>& argv, std::uint64_t seed) {
-    std::string command = base::join(argv, " ");
+    std::string command = base::shell_line(argv);
     const bool is_there = std::any_of(argv.begin(), argv.end(), [](const std::string& word) {
         return word == "--seed" || word.starts_with("--seed=");
     });

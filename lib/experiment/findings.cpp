@@ -221,6 +221,13 @@ std::vector<std::string> verdict_sentences(const results& of, const analysis& fo
     return all;
 }
 
+std::vector<std::string> gate_sentences(const results& of, const analysis& found) {
+    std::vector<std::string> all;
+    for (const gate_finding& one : found.gates)
+        all.push_back(gate_sentence(one, of.record, found));
+    return all;
+}
+
 std::vector<remark> remarks(const results& of, const analysis& found) {
     std::vector<remark> all;
     const std::string& end = of.record.end;
@@ -306,6 +313,11 @@ std::string describe(const results& of, const analysis& found) {
 
 namespace {
 
+void add_gates(report::document& to, const results& of, const analysis& found) {
+    if (!found.gates.empty())
+        to.add(report::findings{.id = "gates", .sentences = gate_sentences(of, found)});
+}
+
 // Probabilities and how many blocks they come from.
 bool has_statistics(const report::table& one) {
     return std::any_of(one.columns.begin(), one.columns.end(),
@@ -325,6 +337,7 @@ report::document document_of(const results& of, const analysis& found, report::m
     const bool remarks_first = wanted == report::medium::page && !counts;
     if (remarks_first) made.add_remarks(std::exchange(noted, {}));
     made.add(std::move(said));
+    add_gates(made, of, found);
     made.add_remarks(std::move(noted));
     made.add(report::statement{describe(of, found)});
     for (report::table& one : tables(of, found)) {
@@ -340,6 +353,7 @@ report::document document_of(const results& of, const analysis& found, report::m
 report::document brief_document_of(const results& of, const analysis& found) {
     report::document made{of.record.title};
     made.add(report::findings{.id = "verdicts", .sentences = verdict_sentences(of, found)});
+    add_gates(made, of, found);
     made.add_remarks(remarks(of, found));
     made.add(report::statement{describe(of, found)});
     made.add_tables({verdict_table(of, found), cost_table(of, found)});

@@ -19,6 +19,9 @@ using report::remark;
 // there is only one variant, its figure.
 [[nodiscard]] std::vector<std::string> verdict_sentences(const results& of, const analysis& found);
 
+// One sentence for each gate and variant.
+[[nodiscard]] std::vector<std::string> gate_sentences(const results& of, const analysis& found);
+
 // What must not be overlooked, gravest first: an A/A pair that was told apart, damaged files,
 // blocks that a verdict rests on, voided blocks, a device whose flushes cost nothing, a drift, a
 // warm-up that was too short.
@@ -36,6 +39,7 @@ using report::remark;
                                          const metric_result& one);
 // What a message cost, by variant.
 [[nodiscard]] report::table cost_table(const results& of, const analysis& found);
+[[nodiscard]] report::table gate_table(const results& of, const analysis& found);
 [[nodiscard]] report::table block_table(const results& of, const analysis& found);
 [[nodiscard]] report::table run_table(const results& of);
 [[nodiscard]] report::table variant_table(const results& of);

@@ -41,6 +41,8 @@ void check_record(const experiment_record& of, stats::complaint& problems) {
     for (std::size_t i = 0; i < of.variants.size(); ++i)
         check(!of.variants[i].same_as || *of.variants[i].same_as < i,
               fmt::format("variants[{}].same_as", i), "the index of an earlier variant");
+    for (std::size_t i = 0; i < of.gates.size(); ++i)
+        check(parse_gate(of.gates[i]).has_value(), fmt::format("gates[{}]", i), "a gate");
     for (std::size_t i = 0; i < of.runs.size(); ++i)
         check_run(of.runs[i], fmt::format("runs[{}]", i), of.variants.size(), problems);
 }

@@ -80,6 +80,7 @@ struct experiment_record {
     std::vector<std::string> programs{};                          // the names of the loads
     verdict_rules verdict{};
     std::optional<double> until_width{};
+    std::vector<std::string> gates{};  // see gate.hpp
     std::vector<recorded_variant> variants{};
     std::vector<recorded_run> runs{};
 };

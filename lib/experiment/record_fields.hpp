@@ -60,6 +60,7 @@ void rest_fields(Archive& each, field<Archive, experiment_record>& of) {
     each("verdict", of.verdict, "", as{.needed = true});
     plain_fields(each, "seed", of.seed, "duration_s", of.duration_s, "warmup_s", of.warmup_s,
                  "blocks", of.blocks, "until_width", of.until_width);
+    each("gates", of.gates, "", where_there);
     machine_fields(each, of);
     plain_fields(each, "programs", of.programs, "variants", of.variants, "runs", of.runs, "file",
                  of.file, "text", of.text);

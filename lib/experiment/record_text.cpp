@@ -77,6 +77,15 @@ void fields(Archive& each, const told<metric_result>& of) {
 }
 
 template <class Archive>
+void fields(Archive& each, const told<gate_finding>& of) {
+    const stats::gate_result& one = of.one.result;
+    plain_fields(each, "gate", of.one.text, "variant", of.in.record.variants[of.one.variant].name);
+    each("verdict", std::string(name_of(one.verdict)), "", as{.empty_null = true});
+    plain_fields(each, "ratio", one.ratio, "limits", one.limits, "blocks", one.blocks, "shown_from",
+                 one.shown_from);
+}
+
+template <class Archive>
 void fields(Archive& each, const told<block_result>& of) {
     plain_fields(each, "block", of.one.number, "runs", of.one.runs);
     each("voided", of.one.voided, "", as{.empty_null = true});
@@ -90,8 +99,10 @@ void fields(Archive& each, const told<stats::drift>& of) {
 template <class Archive>
 void fields(Archive& each, const told<analysis>& of) {
     plain_fields(each, "voided", of.one.verdict().compared.voided, "blocks",
-                 all_of(of.one.blocks, of.in), "metrics", all_of(of.one.metrics, of.in), "drift",
-                 where_known(of.one.drift, of.in), "flush_median_s", of.one.flush_median_s);
+                 all_of(of.one.blocks, of.in), "metrics", all_of(of.one.metrics, of.in));
+    each("gates", all_of(of.one.gates, of.in), "", where_there);
+    plain_fields(each, "drift", where_known(of.one.drift, of.in), "flush_median_s",
+                 of.one.flush_median_s);
 }
 
 }  // namespace

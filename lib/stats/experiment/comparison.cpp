@@ -11,7 +11,6 @@ namespace postal::stats {
 namespace {
 
 constexpr double power = 0.8;
-constexpr double deviation_level = 0.8;
 
 double ratio_of(double log) {
     return std::exp(std::clamp(log, -largest_log, largest_log));

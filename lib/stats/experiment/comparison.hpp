@@ -65,6 +65,8 @@ inline constexpr std::size_t fewest_blocks = 3;  // for a verdict
 inline constexpr std::size_t enough_blocks = 6;
 inline constexpr std::size_t flipped_from = 6;
 inline constexpr std::size_t most_blocks = 1000;
+inline constexpr double deviation_level =
+    0.8;  // of the upper limit of the scatter that is planned with
 inline constexpr std::size_t pilot_blocks = 6;
 
 // In this order: too few blocks are `none`; an interval at 1 - 2 alpha / m (two one-sided tests at

@@ -74,6 +74,8 @@ experiment_record filled_experiment(unsigned seed, unsigned percent = 75) {
     made.verdict.program = 1;
     made.verdict.margin = made.verdict.confidence = 0.125;
     made.variants[0].same_as.reset();
+    for (std::string& one : made.gates)
+        one = "rate>-5%";
     if (made.variants[1].same_as) made.variants[1].same_as = 0;
     for (std::size_t i = 0; i < made.runs.size(); ++i)
         made.runs[i].at.variant = i;

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Gates: by how much a variant may be worse than the first one before a build does not pass.
+//
+//   rate>-5%     its rate is above the first variant's less five percent
+//   p99<+20%     its 99th percentile of latency is below the first variant's and a fifth of it
+//
+// All gates of all variants share the experiment's 1 - confidence, as its verdicts do. A twin
+// (same_as) has none.
+#pragma once
+
+#include "base/result.hpp"
+#include "experiment/experiment.hpp"
+#include "stats/experiment/gate.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace postal::experiment {
+
+struct gate {
+    std::string text{};             // as it was asked for
+    std::optional<metric> about{};  // empty: the rate, of messages or what was found by searches
+    stats::gate_bound bound{};
+
+    [[nodiscard]] metric of(const verdict_rules& rules) const;
+};
+
+// Fails with one line that says what would be right.
+[[nodiscard]] base::expected<gate> parse_gate(std::string_view text);
+
+// What one of them came to for one variant.
+struct gate_finding {
+    std::string text{};
+    std::size_t variant = 0;
+    stats::gate_result result{};
+};
+
+struct analysis;
+struct experiment_record;
+
+// Of the record's gates in their order, each for every variant that has one. No answer counts
+// where two variants that are the same were told apart.
+[[nodiscard]] std::vector<gate_finding> judge_gates(const experiment_record& record,
+                                                    const analysis& found);
+
+// "rate>-5% of "new" is kept: -0.3 %, at least -2.1 % (8 blocks; ...)"
+[[nodiscard]] std::string gate_sentence(const gate_finding& one, const experiment_record& record,
+                                        const analysis& found);
+
+}  // namespace postal::experiment

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gates: which answer they have of servers whose difference is known, and how a build hears of it."""
+import signal
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from support.compare import EXPERIMENT
+from support.postal import run
+from support.process import wait_until
+
+# The second server takes ten times as long for each message.
+SLOWER = EXPERIMENT.replace('step = "true"', 'takes = "10ms"').replace('"--rate", "6000"', '"-t", "1"')
+DELAYED = {"start": '[["bhm", "--listen", "127.0.0.1:${port}", "--delay", "end=${takes}"]]',
+           "variants": '[variant.variables]\ntakes = "100ms"', "duration": "600ms"}
+
+
+def answers(junit):
+    """Of each test case its name, what came of it and what is said of it."""
+    suite = ElementTree.parse(junit).getroot().find("testsuite")
+    cases = [(case.get("name"), case[0].tag, case[0].get("message") or case[0].text) for case in suite.findall("testcase")]
+    for key, tag in {"failures": "failure", "errors": "error", "skipped": "skipped"}.items():
+        assert int(suite.get(key)) == [each for _, each, _ in cases].count(tag)
+    assert int(suite.get("tests")) == len(cases)
+    return cases
+
+
+def test_one_is_missed_and_one_is_kept(experiment, programs, tmp_path):
+    junit = tmp_path / "gates.xml"
+    gates = ["--gate", "p50<+20%", "--gate", "rate>-99%"]
+    ended = experiment(SLOWER, blocks=3, **DELAYED).run(*gates, "--junit", junit)
+    assert ended.status == 3, ended.stderr
+    missed, kept = answers(junit)
+    assert missed[:2] == ("p50<+20% of two", "failure") and kept[:2] == ("rate>-99% of two", "system-out")
+    assert missed[2].startswith('p50<+20% of "two" is missed: ') and kept[2].startswith('rate>-99% of "two" is kept: ')
+    said = " ".join(ended.stdout.split())
+    assert f"{missed[2]}." in said and f"{kept[2]}." in said
+    record = experiment.record
+    assert record["gates"] == ["p50<+20%", "rate>-99%"]
+    assert [each["verdict"] for each in record["analysis"]["gates"]] == ["missed", "kept"]
+    assert 2 < record["analysis"]["gates"][0]["ratio"] < 20
+    assert experiment.verify().status == 0
+    # Pages and Markdown have them, too; so has the way to repeat it, for a shell to read.
+    page = tmp_path / "report.html"
+    report = run([programs.postal_report, "--html", page, experiment.results])
+    assert report.status == 0 and "p50&lt;+20% of &quot;two&quot; is missed" in page.read_text()
+    text = run([programs.postal_report, "--markdown", experiment.results])
+    assert text.status == 0 and "is missed: " in text.stdout and "'rate>-99%'" in text.stdout.replace("\\", "")
+    experiment.check_clean()
+
+
+def test_what_a_page_reads_while_it_runs_and_after_a_kill(experiment, tmp_path):
+    """Who kills it has no green build; --resume has the gates of the record."""
+    hold = '[["sh", "-c", "touch ${experiment}/reached; until [ -e ${experiment}/go ]; do sleep 0.02; done"]]'
+    junit = tmp_path / "gates.xml"
+    under_way = experiment(SLOWER, blocks=3, **DELAYED, prepare=hold).start("--gate", "p50<+20%", "--junit", junit)
+    wait_until((experiment.folder / "reached").exists, lambda: under_way.stderr)
+    under_way.signal(signal.SIGKILL)
+    under_way.wait(30)
+    assert answers(junit) == [("p50<+20% of two", "error", "the experiment has not ended")]
+    (experiment.folder / "go").touch()
+    ended = experiment.run("--resume", "--junit", junit)
+    assert ended.status == 3, ended.stderr
+    assert [each[1] for each in answers(junit)] == ["failure"]
+    experiment.check_clean()
+
+
+def test_too_few_blocks_are_no_answer(experiment, tmp_path):
+    junit = tmp_path / "gates.xml"
+    ended = experiment().run("--gate", "rate>-5%", "--junit", junit)
+    assert ended.status == 4, ended.stderr
+    assert answers(junit) == [("rate>-5% of two", "error",
+                               'rate>-5% of "two" has no answer: 1 block of which it is known, and 3 are needed')]
+
+
+@pytest.mark.parametrize("options, says", [
+    (["--gate", "rate<5%"], '--gate: "rate<5%": less of it is worse; want rate>-5%'),
+    (["--gate", "speed>-5%"], '--gate: "speed>-5%" is no gate; want rate>-5%, or p50'),
+    (["--junit", "x.xml"], "--junit: is for the answers of gates; give --gate, such as rate>-5%"),
+    (["--gate", "rate>-5%", "--junit", "/nowhere/x.xml"], "--junit: /nowhere/x.xml: "),
+])
+def test_refused(experiment, options, says):
+    ended = experiment().run(*options)
+    assert ended.status == 1 and f"postal-compare: {says}" in ended.stderr
+    assert not experiment.results.exists()
+
+
+def test_one_variant_has_nothing_to_be_compared_with(experiment):
+    text = EXPERIMENT[:EXPERIMENT.index('[[variant]]\nname = "two"')]
+    ended = experiment(text).run("--gate", "rate>-5%")
+    assert ended.status == 1 and "--gate: compares variants with the first one, and " in ended.stderr
+    assert not experiment.results.exists()
