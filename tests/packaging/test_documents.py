@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The documents for who reads them first: links that lead somewhere, a README of two screens, pictures that load fast."""
+"""The documents for who reads them first: links that lead somewhere, a README of two screens, small pictures."""
 import pytest
 
 from conftest import ROOT

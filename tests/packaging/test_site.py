@@ -11,11 +11,14 @@ from conftest import ROOT
 
 MANUAL = "% ONE(1) | Tests\n\n# NAME\n\none - a program\n"
 FILES = {
-    "README.md": "# Begin\n\n[docs](docs/index.md), [its end](docs/index.md#the-end), [samples](conf/), ![seen](docs/seen.svg)\n",
+    "README.md": "# Begin\n\n[docs](docs/index.md), [its end](docs/index.md#the-end), [samples](conf/),\n"
+                 "![seen](docs/seen.svg)\n",
     "CHANGELOG.md": "# Changes\n", "CONTRIBUTING.md": "# Work\n", "SECURITY.md": "# Holes\n",
-    "docs/index.md": "# Documents\n\n## The end\n\n[back](../README.md#begin), [decisions](adr), [elsewhere](https://example.com/x.md)\n",
+    "docs/index.md": "# Documents\n\n## The end\n\n[back](../README.md#begin), [decisions](adr),\n"
+                     "[elsewhere](https://example.com/x.md)\n",
     "docs/seen.svg": "<svg xmlns='http://www.w3.org/2000/svg'/>\n",
-    "docs/runs.md": "# Runs\n", "docs/method.md": "# Method\n", "docs/man/one.1.md": MANUAL, "docs/adr/0001-first.md": "# 1. `First`\n",
+    "docs/runs.md": "# Runs\n", "docs/method.md": "# Method\n", "docs/man/one.1.md": MANUAL,
+    "docs/adr/0001-first.md": "# 1. `First`\n",
     "conf/one.toml": "key = \"<&>\"\n~~~~\n", "conf/deep/two.toml": "\n",
 }
 
@@ -54,7 +57,8 @@ def test_a_small_site(project, tmp_path):
 
 
 @pytest.mark.parametrize("text, said", [
-    ("[x](docs/none.md)", "index.html: docs/none.md leads nowhere"), ("[x](docs/index.md#none)", "that page has no such heading"),
+    ("[x](docs/none.md)", "index.html: docs/none.md leads nowhere"),
+    ("[x](docs/index.md#none)", "that page has no such heading"),
     ("[x](../outside.md)", "leads nowhere"), ("![x](https://example.com/x.png)", "is not the site's own"),
     ("<script src='x.js'></script>", "a script is not the site's own")])
 def test_what_leads_nowhere_or_elsewhere_is_named(project, tmp_path, text, said):
@@ -71,7 +75,8 @@ def test_a_folder_that_is_not_empty_is_left_alone(project, tmp_path):
 
 
 def octets(site):
-    return {path.relative_to(site): hashlib.sha256(path.read_bytes()).hexdigest() for path in site.rglob("*") if path.is_file()}
+    return {path.relative_to(site): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in site.rglob("*") if path.is_file()}
 
 
 @pytest.mark.thinned(2)
@@ -84,7 +89,8 @@ def test_the_site_of_this_project(tool, tmp_path, times):
         assert (done.returncode, done.stderr) == (0, "")
     assert octets(sites[0]) == octets(sites[-1])
     pages = list(sites[0].rglob("*.html"))
-    assert {page.name for page in (sites[0] / "docs/man").iterdir()} >= {"postal.8.html", "postal-record.5.html", "index.html"}
+    manuals = {page.name for page in (sites[0] / "docs/man").iterdir()}
+    assert manuals >= {"postal.8.html", "postal-record.5.html", "index.html"}
     assert len(pages) > 60
     for page in pages:
         text = page.read_text()
