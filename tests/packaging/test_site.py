@@ -51,6 +51,7 @@ def test_a_small_site(project, tmp_path):
     assert '"../index.html#begin"' in (site / "docs/index.html").read_text()
     assert "https://example.com/x.md" in (site / "docs/index.html").read_text()
     assert ">1. First</a>" in (site / "docs/adr/index.html").read_text()
+    assert ">ONE(1)</a>: a program" in (site / "docs/man/index.html").read_text()
     assert ">ONE(1)</h1>" in (site / "docs/man/one.1.html").read_text()
     assert 'href="deep/index.html"' in (site / "conf/index.html").read_text()
     assert "&lt;&amp;&gt;&quot;\n~~~~" in (site / "conf/one.toml.html").read_text()
