@@ -37,7 +37,8 @@ install(FILES ${completions_fish} DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vend
 
 # README.md and the documents that it links to, beside each other as in the repository.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN man EXCLUDE)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+    FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN man EXCLUDE PATTERN site EXCLUDE)
 install(CODE "set(documents \"${CMAKE_INSTALL_DOCDIR}\")
     cmake_path(ABSOLUTE_PATH documents BASE_DIRECTORY \"\${CMAKE_INSTALL_PREFIX}\")
     file(CREATE_LINK examples \"\$ENV{DESTDIR}\${documents}/conf\" SYMBOLIC)")

@@ -4,7 +4,7 @@
 
 Every option of a program must have its paragraph in docs/man and, where there is a sample configuration in conf, its
 line there; a document must not name an option that does not exist; and every line of a sample must be accepted by the
-program once its # is taken away.
+program once its # is taken away. What the documents link to must be there, file and heading.
 
     tests/check_docs.py [FOLDER WITH PROGRAMS]
 """
@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from support import links
 
 ROOT = Path(__file__).resolve().parent.parent
 MANUALS = {"postal": "postal.8.md", "rabid": "rabid.8.md", "bhm": "bhm.8.md", "lmtp-deliver": "lmtp-deliver.8.md",
@@ -107,9 +109,11 @@ def main():
     page = (ROOT / "docs/errors.md").read_text()
     wrong += [f"docs/errors.md lacks {line.split()[0]}, or its text is another: {line.strip()}"
               for line in run(folder / "postal", "--explain").stdout.splitlines() if line not in page]
+    unlinked, linked = links.broken(ROOT)
+    wrong += unlinked
     for line in wrong:
         print(line)
-    print(f"check_docs: {count} options, {len(wrong)} differences")
+    print(f"check_docs: {count} options, {linked} links, {len(wrong)} differences")
     return 1 if wrong else 0
 
 

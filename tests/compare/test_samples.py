@@ -35,7 +35,7 @@ def programs_of(experiment):
         commands += [command for key in ("prepare", "start", "stop") for command in server.get(key, [])]
         commands += [storage["make"]] if "make" in storage else []
         commands += [server["version"]] if "version" in server else []
-        yield from (command[0] for command in commands)
+        yield from (command[0] for command in commands if not command[0].startswith("${"))  # whoever names it has it
 
 
 def compare(programs, *words, folder):
