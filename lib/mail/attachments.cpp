@@ -93,8 +93,11 @@ attachment_name::attachment_name(const language& of, std::string_view name)
         return;
     }
     encoded_ = subject_words::encoded_word("UTF-8", 'Q', name);
-    encoded_.resize(encoded_.size() - 2);      // more of it follows
-    const std::size_t half = name.size() / 2;  // anywhere: what is decoded is the whole
+    encoded_.resize(encoded_.size() - 2);  // more of it follows
+    // Not within a character: some readers decode each piece by itself.
+    std::size_t half = name.size() / 2;
+    while ((static_cast<unsigned char>(name[half]) & 0xc0U) == 0x80U)
+        ++half;
     percent_ = {percent_encoded(name.substr(0, half)), percent_encoded(name.substr(half))};
 }
 
