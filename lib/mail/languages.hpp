@@ -41,8 +41,6 @@ class word_source {
     // a word that is not longer.
     void add_words(base::random_source& random, std::size_t most_octets, std::string& to) const;
 
-    [[nodiscard]] const std::vector<std::string_view>& words() const noexcept { return words_; }
-
   private:
     const language& language_;
     std::vector<std::string_view> words_;

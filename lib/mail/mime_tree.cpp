@@ -9,8 +9,6 @@
 namespace postal::mail {
 namespace {
 
-constexpr std::size_t least_text = 40;
-static_assert(least_text >= unit_ring::least_octets);
 constexpr std::size_t longest_subtype = std::string_view("alternative").size();
 // So that all fields of a header section have the same size, whatever the subtype.
 constexpr std::size_t shortest_boundary = 40;
@@ -37,11 +35,6 @@ constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
 
 }  // namespace
 
-std::uint64_t mime_tree::part::least() const noexcept {
-    if (units != nullptr) return least_text;
-    return is_file ? head.size() + tail.size() : base64_ring::line_octets;
-}
-
 mime_tree::mime_tree(const multipart_stock& stock, base::random_source& random,
                      char* memory) noexcept
     : stock_(stock), random_(random), memory_(memory), body_(memory), out_(memory) {}
@@ -49,7 +42,7 @@ mime_tree::mime_tree(const multipart_stock& stock, base::random_source& random,
 void mime_tree::write(mime_shape shape, unsigned attachments) noexcept {
     out_ = text_writer(memory_);
     depth_ = 0;
-    count_ = 0;
+    parts_.clear();
     style_ = random_.below(boundary_styles.size());
     language_ = random_.below(2) == 0 ? 0 : 1 + random_.below(language_count - 1);
     out_.put("MIME-Version: 1.0\r\n");
@@ -140,7 +133,7 @@ void mime_tree::related(unsigned images) noexcept {
 // may_be_coded: another part can take what is left.
 void mime_tree::plain(bool may_be_coded) noexcept {
     const text_rings& rings = stock_.rings;
-    part text{.units = &rings.in[language_].plain, .weight = 1 + random_.below(3)};
+    mime_part text{.units = &rings.in[language_].plain, .weight = 1 + random_.below(3)};
     if (language_ == 0) {
         const bool flowed = random_.below(2) == 0;
         out_.put(flowed ? flowed_fields : english_fields);
@@ -251,72 +244,24 @@ void mime_tree::enclosed_message() noexcept {
         plain(false);
 }
 
-void mime_tree::add(part what) noexcept {
-    assert(count_ < most_parts);
+void mime_tree::add(mime_part what) noexcept {
     what.at = out_.end();
-    what.octets = what.least();
-    parts_[count_++] = what;
+    parts_.add(what);
+}
+
+// All that was written of the body.
+std::string_view mime_tree::around() const noexcept {
+    return {body_, static_cast<std::size_t>(out_.end() - body_)};
 }
 
 bool mime_tree::settle(std::uint64_t octets) noexcept {
     assert(out_.end() - memory_ <= static_cast<std::ptrdiff_t>(most_octets));
-    auto used = static_cast<std::uint64_t>(out_.end() - body_);
-    const std::span parts(parts_.data(), count_);
-    bool any_file = false;
-    for (const part& one : parts) {
-        used += one.octets;
-        any_file = any_file || one.is_file;
-    }
-    if (used > octets) return false;
-    std::uint64_t spare = octets - used;
-    // Text is short beside files, however large these are.
-    const std::uint64_t texts = any_file ? std::min(spare / 2, 300 + random_.below(6000)) : spare;
-    spare -= share_out(spare - texts, true);
-    spare -= share_out(texts, false);
-    const auto rest = std::find_if(parts.begin(), parts.end(), [](const part& one) {
-        return one.units != nullptr && !one.is_file;
-    });
-    rest->octets += spare;
-    return true;
-}
-
-// Gives how many of them the parts of that sort have taken.
-std::uint64_t mime_tree::share_out(std::uint64_t octets, bool files) noexcept {
-    const std::span parts(parts_.data(), count_);
-    std::uint64_t weights = 0;
-    for (const part& one : parts)
-        weights += one.is_file == files ? one.weight : 0;
-    if (weights == 0) return 0;
-    std::uint64_t taken = 0;
-    for (part& one : parts) {
-        if (one.is_file != files) continue;
-        std::uint64_t more = octets / weights * one.weight;
-        if (one.lines != nullptr) more -= more % base64_ring::line_octets;
-        one.octets += more;
-        taken += more;
-    }
-    return taken;
+    const std::size_t written = around().size();
+    return written <= octets && parts_.settle(random_, octets - written);
 }
 
 void mime_tree::cut(body_parts& into) const {
-    const char* done = body_;
-    const auto put_until = [&](const char* end) {
-        into.put({done, static_cast<std::size_t>(end - done)});
-        done = end;
-    };
-    for (std::size_t i = 0; i < count_; ++i) {
-        const part& one = parts_[i];
-        put_until(one.at);
-        if (one.units != nullptr) {
-            one.units->cut(random_, one.octets, into);
-            continue;
-        }
-        into.put(one.head);
-        const std::uint64_t coded = one.octets - one.head.size() - one.tail.size();
-        one.lines->cut(random_, coded / base64_ring::line_octets, into);
-        into.put(one.tail);
-    }
-    put_until(out_.end());
+    parts_.cut(random_, around(), into);
 }
 
 }  // namespace postal::mail

@@ -7,6 +7,7 @@
 // places in it are kept, and with the octets left their sizes are settled. Nothing is allocated.
 #pragma once
 
+#include "mail/mime_parts.hpp"
 #include "mail/multipart.hpp"
 #include "mail/text_writer.hpp"
 
@@ -59,21 +60,8 @@ class mime_tree {
     }
 
   private:
-    static constexpr std::size_t most_parts = 8;
     static constexpr std::size_t most_depth = 4;
 
-    // A leaf of the tree; its contents are units, or lines of base64 between head and tail.
-    struct part {
-        const unit_ring* units = nullptr;
-        const base64_ring* lines = nullptr;
-        std::string_view head{};
-        std::string_view tail{};
-        std::uint64_t weight = 1;
-        bool is_file = false;
-        const char* at = nullptr;  // what stands before it ends here
-        std::uint64_t octets = 0;
-        [[nodiscard]] std::uint64_t least() const noexcept;
-    };
     struct boundary {
         std::array<char, 48> text{};
         std::size_t octets = 0;
@@ -89,15 +77,13 @@ class mime_tree {
     void plain(bool may_be_coded) noexcept;
     void html(std::span<const std::uint64_t> content_ids) noexcept;
     void attachment() noexcept;
-    void table(const attachment_name& name, attachment_name::choice chosen) noexcept;
     void file(const attachment_type& type, const std::uint64_t* content_id) noexcept;
     void enclosed_message() noexcept;
 
     const attachment_name& choose_name(attachment_name::choice& chosen) noexcept;
     void put_content_id(std::uint64_t number) noexcept;
-    void add(part what) noexcept;
-    // Gives how many it has given away.
-    std::uint64_t share_out(std::uint64_t octets, bool files) noexcept;
+    void add(mime_part what) noexcept;
+    [[nodiscard]] std::string_view around() const noexcept;
 
     const multipart_stock& stock_;
     base::random_source& random_;
@@ -108,8 +94,7 @@ class mime_tree {
     std::uint64_t style_ = 0;
     std::array<boundary, most_depth> boundaries_{};
     std::size_t depth_ = 0;
-    std::array<part, most_parts> parts_{};
-    std::size_t count_ = 0;
+    mime_parts parts_;
 };
 
 }  // namespace postal::mail
