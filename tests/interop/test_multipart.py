@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`--body multipart` as others read it: Python's email package finds nothing wrong with it, Dovecot says the same structure,
-and rabid, which remakes it, finds an octet that was changed wherever that is."""
+"""`--body multipart` as others read it: Python's email package finds nothing wrong with it, Dovecot says the same
+structure, and rabid, which remakes it, finds an octet that was changed wherever that is."""
 import collections
 import random
 import re
@@ -14,11 +14,13 @@ from support.mail import read_maildir
 from support.mime import (decoded_name, defects_of, joined_response, parsed, read_list, structure_of, told_structure)
 from support.postal import check_books
 
-SEED = ("--seed", "11")
-MAGIC = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff\xe0", "application/pdf": b"%PDF-1.4\n", "application/zip": b"PK\3\4",
+LOAD = ("-c", "-1", "--body", "multipart", "--seed", "11")
+MAGIC = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff\xe0", "application/pdf": b"%PDF-1.4\n",
+         "application/zip": b"PK\3\4",
          "application/vnd.openxmlformats-officedocument.wordprocessingml.document": b"PK\3\4",
          "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": b"PK\3\4"}
-ENDS = {".png": b"IEND\xaeB`\x82", ".jpg": b"\xff\xd9", ".pdf": b"%%EOF\n", ".zip": b"\0" * 18, ".docx": b"\0" * 18, ".xlsx": b"\0" * 18}
+ENDS = {".png": b"IEND\xaeB`\x82", ".jpg": b"\xff\xd9", ".pdf": b"%%EOF\n",
+        ".zip": b"\0" * 18, ".docx": b"\0" * 18, ".xlsx": b"\0" * 18}
 LANGUAGES = {"en", "de", "fr", "pl", "ru", "el", "ar", "hi", "zh", "ja", "ko"}
 
 
@@ -33,8 +35,7 @@ def kept(bhm, postal, users_file, folder):
     def keep(sizes, count, sessions=2):
         store = folder / f"store-{sizes.replace(':', '-')}"
         hole = bhm("--store", store, "-m", "20M")
-        sent = postal("-t", sessions, "-c", "-1", "--size", sizes, "--body", "multipart", "--messages", count, *SEED, hole.endpoint,
-                      users_file(3))
+        sent = postal("-t", sessions, *LOAD, "--size", sizes, "--messages", count, hole.endpoint, users_file(3))
         check_books(sent)
         taken = hole.stop()
         assert taken.record["integrity"] == {"verified": count, "foreign": 0, "corrupt": 0, "duplicate": 0}
@@ -94,11 +95,12 @@ def check_lines(octets):
 
 
 def shape(message):
-    return " ".join(part.get_content_type() for part in message.walk() if part.is_multipart()) or message.get_content_type()
+    containers = [part.get_content_type() for part in message.walk() if part.is_multipart()]
+    return " ".join(containers) or message.get_content_type()
 
 
-@pytest.mark.parametrize("sizes, count, full", [("uniform:3K,16K", 400, True), ("uniform:0,2K", 200, False), ("fixed:300K", 12, False)],
-                         ids=["usual", "small", "large"])
+@pytest.mark.parametrize("sizes, count, full", [("uniform:3K,16K", 400, True), ("uniform:0,2K", 200, False),
+                                                ("fixed:300K", 12, False)], ids=["usual", "small", "large"])
 def test_python_reads_what_is_meant(kept, sizes, count, full):
     seen, shapes = collections.Counter(), collections.Counter()
     for octets in kept(sizes, count):
@@ -128,7 +130,8 @@ def test_python_reads_what_is_meant(kept, sizes, count, full):
     assert {what for sort, what in seen if sort == "language"} == LANGUAGES
     assert {what for sort, what in seen if sort == "type"} == {*MAGIC, "text/plain", "text/html", "text/csv"}
     assert {what for sort, what in seen if sort == "encoding"} == {"7bit", "quoted-printable", "base64"}
-    assert {what for sort, what in seen if sort == "form"} >= {"name*=UTF-8''", "name*0*=UTF-8", "name*=ISO-885", 'name="=?UTF-8'}
+    forms = {"name*=UTF-8''", "name*0*=UTF-8", "name*=ISO-885", 'name="=?UTF-8'}
+    assert {what for sort, what in seen if sort == "form"} >= forms
     for one in ("subject", "name"):
         assert min(seen[one, "ascii"], seen[one, "other"]) > 30, seen
 
@@ -152,7 +155,7 @@ def structures(server, user):
 
 def test_dovecot_says_the_same_structure(dovecot, postal, users_file):
     server = dovecot(2, reading=True)
-    sent = postal("-L", "-t", "2", "-c", "-1", "--size", "uniform:1K,12K", "--body", "multipart", "--messages", 150, *SEED, server.endpoint,
+    sent = postal("-L", "-t", "2", *LOAD, "--size", "uniform:1K,12K", "--messages", 150, server.endpoint,
                   users_file(server.users))
     check_books(sent)
     compared = 0
@@ -169,37 +172,38 @@ def test_a_changed_octet_is_found_wherever_it_is(dovecot, postal, rabid, users_f
     """rabid verifies all; then messages are put there again of each of which one octet is another."""
     server, book = dovecot(1, reading=True, store=store), folder / "book"
     user, logins = server.users[0], users_file(login_names(server.users))
-    sent = postal("-L", "-c", "-1", "--size", "uniform:2K,9K", "--body", "multipart", "--messages", 40, *SEED, "--ledger", book,
-                  server.endpoint, users_file(server.users))
+    sent = postal("-L", *LOAD, "--size", "uniform:2K,9K", "--messages", 40, "--ledger", book, server.endpoint,
+                  users_file(server.users))
     check_books(sent)
     read = read_mailboxes(rabid, server, logins, book, way=way)
     assert read.record["integrity"]["verified"] == 40 and read.record["errors"] == []
     whole = [message.octets for message in server.imap_mail(user)]
-    source, places = random.Random(5), {}
+    source, places = random.Random(5), set()
     for octets in whole:
         begin = octets.index(b"\r\n\r\n") + 4
         at = source.choice([at for at in range(begin, len(octets)) if octets[at:at + 1].isalnum()])
         changed = octets[:at] + bytes([octets[at] ^ 1]) + octets[at + 1:]
         own_at = at - octets.index(b"From: <") + 1
-        places[own_at, octets[at], octets[at] ^ 1] = True
+        places.add((own_at, octets[at], octets[at] ^ 1))
         server.put(user, changed)
     again = read_mailboxes(rabid, server, logins, book, way=way)
     counts = again.record["integrity"]
     assert counts["verified"] == counts["duplicate"] == counts["corrupt"] == 40, counts
     rows = report(book, "corrupt")
-    found = {tuple(int(one, 0) for one in re.fullmatch(r"byte (\d+) changed from (0x\w\w) to (0x\w\w)", row["detail"]).groups())
-             for row in rows}
-    assert found == set(places)
+    detail = re.compile(r"byte (\d+) changed from (0x\w\w) to (0x\w\w)")
+    found = {tuple(int(one, 0) for one in detail.fullmatch(row["detail"]).groups()) for row in rows}
+    assert found == places
 
 
 def test_search_finds_words_of_every_language(dovecot, postal, users_file):
     """A server that decodes what it searches has words that it can find; those of no message it does not find."""
     server = dovecot(1, reading=True)
-    postal("-L", "-c", "-1", "--size", "uniform:6K,12K", "--body", "multipart", "--messages", 120, *SEED, server.endpoint, users_file(server.users))
+    postal("-L", *LOAD, "--size", "uniform:6K,12K", "--messages", 120, server.endpoint, users_file(server.users))
     with server.imap_session(server.users[0]) as client:
         def count(word):
             client.literal = word.encode()
             return len(client.search("UTF-8", "BODY")[1][0].split())
-        for word in ("meeting", "Rechnung", "réunion", "zamówienie", "отчёт", "παραγγελία", "اجتماع", "बैठक", "会议", "会議", "회의"):
+        for word in ("meeting", "Rechnung", "réunion", "zamówienie", "отчёт", "παραγγελία", "اجتماع", "बैठक", "会议",
+                     "会議", "회의"):
             assert 0 < count(word) < 120, word
         assert count("nowhere") == 0

@@ -22,8 +22,8 @@ def decoded_name(text):
 
 
 def defects_of(message):
-    """All that Python finds wrong with a mail, also in its parts and in what they decode to; the encoded words that stand
-    in quotes aside."""
+    """All that Python finds wrong with a mail, also in its parts and in what they decode to; the encoded words that
+    stand in quotes aside."""
     found = []
     for part in message.walk():
         if not part.is_multipart():
@@ -53,8 +53,8 @@ def raw_octets(part):
 
 
 def structure_of(part):
-    """(type, parameters, disposition, more), where more are the parts of a multipart, and else id, encoding, octets, lines
-    of text, and the structure within a message/rfc822."""
+    """(type, parameters, disposition, more), where more are the parts of a multipart, and else id, description,
+    encoding, octets, lines of text, and the structure within a message/rfc822."""
     kind = part.get_content_type()
     disposition = part.get_content_disposition()
     disposed = (disposition, parameters_of(part, "content-disposition")) if disposition else None
