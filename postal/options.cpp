@@ -162,7 +162,7 @@ cli::group message_options(options& o) {
                  "lognormal:MEDIAN,SIGMA[,MAX] or histogram:FILE",
                  cli::parsed(o.sizes, parse_sizes)},
                 {"--body", "KIND[=WEIGHT],...", "ascii",
-                 "bodies: ascii, 8bit, dots, long-lines, crlf-edge, or a mix",
+                 "bodies: ascii, 8bit, dots, long-lines, crlf-edge, multipart, or a mix",
                  cli::parsed(o.bodies, mail::body_mix::parse)},
                 {"--corpus", "PATH", "", "send real mail: a folder of .eml, a Maildir or an mbox",
                  cli::text(o.corpus)},
@@ -257,10 +257,13 @@ expected<void> check_given_fields(const options& o) {
     if (octets > mail::most_given_octets)
         return base::fail("--header: {} of fields; give at most {}", base::format_size(octets),
                           base::format_size(mail::most_given_octets));
-    const bool described = !o.corpus.empty() || o.bodies.has(mail::body_kind::eight_bit);
-    if (described && mail::describes_body(o.header_fields))
+    const bool eight_bit = o.bodies.has(mail::body_kind::eight_bit);
+    const bool described = eight_bit || o.bodies.has(mail::body_kind::multipart);
+    if ((described || !o.corpus.empty()) && mail::describes_body(o.header_fields))
         return base::fail("--header: {} what its body is; leave MIME-Version and Content-... out",
-                          o.corpus.empty() ? "--body 8bit says" : "mail of --corpus says");
+                          !o.corpus.empty() ? "mail of --corpus says"
+                          : eight_bit       ? "--body 8bit says"
+                                            : "--body multipart says");
     if (!o.subject_text.empty() && !o.corpus.empty())
         return base::fail("--subject: mail of --corpus has its own; leave one of the two out");
     return {};

@@ -10,10 +10,10 @@
 namespace postal::mail {
 namespace {
 
-constexpr std::array<std::string_view, 6> kind_names{"ascii",      "8bit",      "dots",
-                                                     "long-lines", "crlf-edge", "corpus"};
+constexpr std::array<std::string_view, 7> kind_names{
+    "ascii", "8bit", "dots", "long-lines", "crlf-edge", "multipart", "corpus"};
 constexpr std::string_view wanted_kind =
-    "want ascii, 8bit, dots, long-lines, crlf-edge or a mix such as ascii=90,8bit=10";
+    "want ascii, 8bit, dots, long-lines, crlf-edge, multipart or a mix such as ascii=90,8bit=10";
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 //   dots        many lines that begin with dots or are only dots (RFC 5321 4.5.2)
 //   long-lines  lines of 998 octets and CRLF, the most that RFC 5321 4.5.3.1.6 allows
 //   crlf-edge   trailing blanks, lines of only blanks, empty lines, empty bodies, no final CRLF
+//   multipart   MIME trees with text, HTML and attachments (multipart.hpp), all of it 7-bit
 //   corpus      real mail; never part of a mix
 //
 // A mix is written "ascii=90,8bit=10" or just "dots"; weights are relative and need not sum to 100.
@@ -25,10 +26,19 @@
 
 namespace postal::mail {
 
-enum class body_kind : std::uint8_t { ascii, eight_bit, dots, long_lines, crlf_edge, corpus };
+enum class body_kind : std::uint8_t {
+    ascii,
+    eight_bit,
+    dots,
+    long_lines,
+    crlf_edge,
+    multipart,
+    corpus
+};
 
-// The kinds that a pool can be made of: all but corpus.
-inline constexpr std::size_t generated_kinds = 5;
+// All but corpus; and the first of them, each of which has lines of one sort.
+inline constexpr std::size_t generated_kinds = 6;
+inline constexpr std::size_t line_kinds = 5;
 
 // The name on the command line and in the identity header.
 [[nodiscard]] std::string_view name_of(body_kind kind) noexcept;

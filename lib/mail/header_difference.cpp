@@ -24,18 +24,9 @@ std::string canonical_field(const header_section& section, covered field) {
     return text;
 }
 
-// message_factory's words of a Subject: two to eight, the first bits say how many.
-std::string subject_text(const message_plan::constants& prepared, std::uint64_t bits) {
-    std::string text;
-    const std::size_t words = 2 + (bits & 7U) * 6 / 7;
-    bits >>= 3U;
-    for (std::size_t i = 0; i < words; ++i, bits >>= 7U) {
-        if (i > 0) text += ' ';
-        const std::size_t word = (bits & 127U) + 128 * (i & 1U);
-        const std::size_t begin = prepared.starts[word];
-        text.append(prepared.words, begin, prepared.starts[word + 1] - begin);
-    }
-    return text;
+std::string subject_text(const subject_words& subjects, std::uint64_t bits, body_kind kind) {
+    const subject_words::chosen made = subjects.choose(bits, kind);
+    return fmt::format("{}", fmt::join(made.words.begin(), made.words.begin() + made.count, " "));
 }
 
 // The Subject is drawn behind kind and size, and the receiver does not know how many draws a run's
@@ -44,13 +35,10 @@ std::string subject_text(const message_plan::constants& prepared, std::uint64_t 
 bool is_our_subject(std::string_view canonical, const identity& id) {
     constexpr int most_draws = 512;
     if (id.given_subject) return true;
-    message_options options;
-    options.seed = id.seed;
-    const auto plan = message_plan::create(std::move(options));
-    if (!plan.has_value()) return true;
+    const subject_words subjects(id.seed);
     base::random_source random(base::mix(id.seed, id.session, id.sequence));
     for (int draw = 0; draw < most_draws; ++draw) {
-        const std::string made = subject_text((*plan)->prepared(), random.next());
+        const std::string made = subject_text(subjects, random.next(), id.kind);
         if (canonical == "subject:" + made + "\r\n\r\n") return true;
     }
     return false;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t most_id_octets = 1024;
 constexpr std::size_t most_fields = 32;
 constexpr std::string_view coverage_letters = "ftsdm";
-constexpr std::string_view given = "given";
+constexpr std::string_view given_word = "given";
 constexpr std::string_view given_subject = "; subject=given";
 
 bool parse_decimal(std::string_view text, std::uint64_t& into) noexcept {
@@ -58,7 +58,7 @@ bool parse_coverage(std::string_view text, identity& into) noexcept {
 }
 
 bool parse_subject_mark(std::string_view text, identity& into) noexcept {
-    into.given_subject = text == given;
+    into.given_subject = text == given_word;
     return true;
 }
 

@@ -12,8 +12,8 @@
 // RFC 5321 4.5.2 (dots), RFC 3030 (BDAT), RFC 1870 (SIZE counts octets before dot-stuffing).
 #pragma once
 
+#include "mail/body_source.hpp"
 #include "mail/identity.hpp"
-#include "mail/pool.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -15,17 +15,9 @@
 namespace postal::mail {
 namespace {
 
-constexpr std::size_t word_count = 256;
-constexpr std::size_t longest_ascii_word = 9;
-constexpr std::size_t most_words = 8;
 constexpr std::size_t fold_at = 76;  // RFC 5322 2.1.1: lines should have at most 78 characters
-constexpr std::uint64_t words_salt =
-    0x7375626a65637473;  // each use of the seed has its own numbers
-constexpr std::uint64_t body_salt = 0x626f64696573;
-constexpr std::uint64_t empty_body_in = 16;  // one crlf-edge body in so many
-constexpr std::string_view mime_fields =
-    "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n"
-    "Content-Transfer-Encoding: 8bit\r\n";
+constexpr std::uint64_t body_salt = 0x626f64696573;  // each use of the seed has its own numbers
+constexpr std::uint64_t empty_body_in = 16;          // one crlf-edge body in so many
 // What the headers need at most, addresses, host and version aside.
 constexpr std::size_t most_other_octets = 1024;
 
@@ -38,15 +30,6 @@ bool is_word(std::string_view text) noexcept {
 
 message_plan::constants prepare(const message_options& options) {
     message_plan::constants made;
-    base::random_source random(base::mix(options.seed, words_salt, 1));
-    for (std::size_t i = 0; i < word_count; ++i) {
-        made.starts[i] = static_cast<std::uint16_t>(made.words.size());
-        for (std::uint64_t letters = 2 + random.below(longest_ascii_word - 1); letters > 0;
-             --letters) {
-            made.words += static_cast<char>('a' + random.below(26));
-        }
-    }
-    made.starts[word_count] = static_cast<std::uint16_t>(made.words.size());
     made.message_id_start += '<';
     append_run(options.run, made.message_id_start);
     made.message_id_start += '.';
@@ -104,18 +87,23 @@ void put_to(std::span<const std::string_view> recipients, both_writer& out) noex
     out.put("\r\n");
 }
 
-// Two to eight words; the first bits say how many, each further octet is one word.
-void put_subject(std::uint64_t bits, const message_plan::constants& constants,
-                 subject_blanks blanks, both_writer& out) noexcept {
-    out.name(blanks == subject_blanks::leading ? "Subject:    " : "Subject: ", "subject:");
-    const std::size_t words = 2 + (bits & 7U) * (most_words - 2) / 7;
-    bits >>= 3U;
-    for (std::size_t i = 0; i < words; ++i, bits >>= 7U) {
-        if (i > 0) out.put(' ');
-        const std::size_t word = (bits & 127U) + 128 * (i & 1U);
-        const std::size_t start = constants.starts[word];
-        out.put(
-            std::string_view(constants.words).substr(start, constants.starts[word + 1] - start));
+// A fold before an encoded word (RFC 2047 2) that would make its line too long; other words are
+// short, and stay on theirs.
+void put_subject(const subject_words::chosen& subject, subject_blanks blanks,
+                 both_writer& out) noexcept {
+    const std::string_view name = blanks == subject_blanks::leading ? "Subject:    " : "Subject: ";
+    out.name(name, "subject:");
+    std::size_t column = name.size();
+    for (std::size_t i = 0; i < subject.count; ++i) {
+        const std::string_view word = subject.words[i];
+        if (i > 0) {
+            const bool fold = subject_words::is_encoded(word) && column + 1 + word.size() > fold_at;
+            out.headers.put(fold ? "\r\n " : " ");
+            out.canonical.put(' ');
+            column = fold ? 1 : column + 1;
+        }
+        out.put(word);
+        column += word.size();
     }
     out.put("\r\n");
 }
@@ -170,15 +158,15 @@ base::expected<std::shared_ptr<const message_plan>> message_plan::create(message
 }
 
 message_plan::message_plan(message_options options)
-    : options_(std::move(options)), constants_(prepare(options_)) {
+    : options_(std::move(options)), constants_(prepare(options_)), subjects_(options_.seed) {
     for (std::size_t i = 0; i < generated_kinds; ++i) {
         const auto kind = static_cast<body_kind>(i);
-        if (options_.bodies.has(kind)) pools_[i] = std::make_unique<pool>(options_.seed, kind);
+        if (options_.bodies.has(kind)) sources_[i] = make_body_source(options_.seed, kind);
     }
 }
 
-const pool& message_plan::pool_of(body_kind kind) const noexcept {
-    return *pools_[static_cast<std::size_t>(kind)];
+const body_source& message_plan::source_of(body_kind kind) const noexcept {
+    return *sources_[static_cast<std::size_t>(kind)];
 }
 
 base::random_source body_random(const identity& id) noexcept {
@@ -239,10 +227,10 @@ void message_factory::make(const message_request& request, message& into) {
     if (id.kind == body_kind::crlf_edge && random.below(empty_body_in) == 0) wanted = 0;
 
     const std::size_t begun = begin_headers(request, random, into);
-    const bool mime = id.kind == body_kind::eight_bit;
     const message_plan::constants& prepared = plan_->prepared();
     const std::size_t fixed = begun + prepared.postal_field.size() + identity_octets(id) - 2 + 2 +
-                              prepared.given_fields.size() + (mime ? mime_fields.size() : 0) + 2;
+                              prepared.given_fields.size() +
+                              plan_->source_of(id.kind).fields_octets() + 2;
     const std::size_t padding = settle_sizes(fixed, wanted, id);
     add_body(id, into);
     end_headers(begun, padding, into);
@@ -272,7 +260,7 @@ std::size_t message_factory::begin_headers(const message_request& request,
     put_to(request.recipients, out);
     const std::uint64_t drawn = random.next();
     if (constants.subject_field.empty()) {
-        put_subject(drawn, constants, plan_->options().subject, out);
+        put_subject(plan_->subjects().choose(drawn, into.id_.kind), plan_->options().subject, out);
     } else {
         out.name(constants.subject_field, constants.canonical_subject);
     }
@@ -296,7 +284,7 @@ void message_factory::add_body(identity& id, message& into) {
     into.body_.raw.emplace_back();
     into.body_.stuffed.emplace_back();
     base::random_source random = body_random(id);
-    plan_->pool_of(id.kind).cut(random, id.size - id.head, into.body_);
+    plan_->source_of(id.kind).cut(random, id.size - id.head, into.body_);
     digester_.begin(id.digest.kind, std::string_view(canonical_).substr(0, canonical_octets_));
     for (std::size_t i = 1; i < into.body_.raw.size(); ++i)
         digester_.feed(into.body_.raw[i]);
@@ -311,7 +299,7 @@ void message_factory::end_headers(std::size_t begun, std::size_t padding, messag
     write_identity(into.id_, out);
     out.put("\r\n");
     out.put(std::string_view(plan_->prepared().given_fields));
-    if (into.id_.kind == body_kind::eight_bit) out.put(mime_fields);
+    out.put(into.body_.fields);
     out.put("\r\n");
     into.headers_.resize(static_cast<std::size_t>(out.end() - into.headers_.data()));
     into.body_.raw.front() = into.headers_;

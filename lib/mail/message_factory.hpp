@@ -9,15 +9,17 @@
 // is that of the whole message and exact whenever it exceeds the headers; else the body is empty
 // and the size that of the headers. One crlf-edge body in 16 is empty whatever size was asked.
 //
+// A body's source says which fields of the header section describe it, and they count in the head.
+//
 // create() fails on a host or version that would break a header. make() cannot fail; addresses must
 // have been checked when the user list was loaded, and given fields when the options were read. RFC
-// 5322 (fields, folding), RFC 2047 not needed (words are ASCII), RFC 6532 (UTF-8 addresses as they
-// are).
+// 5322 (fields, folding), RFC 2047 (Subject, of multipart mail only), RFC 6532 (UTF-8 addresses as
+// they are).
 #pragma once
 
 #include "mail/message.hpp"
-#include "mail/pool.hpp"
 #include "mail/size_spec.hpp"
+#include "mail/subject_words.hpp"
 
 #include <array>
 #include <memory>
@@ -49,18 +51,17 @@ class message_plan {
         message_options options);
 
     [[nodiscard]] const message_options& options() const noexcept { return options_; }
-    [[nodiscard]] const pool& pool_of(body_kind kind) const noexcept;
+    [[nodiscard]] const body_source& source_of(body_kind kind) const noexcept;
+    [[nodiscard]] const subject_words& subjects() const noexcept { return subjects_; }
 
     // What does not change within a run, prepared once; for message_factory.
     struct constants {
-        std::string words;                        // all subject words, one after the other
-        std::array<std::uint16_t, 257> starts{};  // where word i starts
-        std::string message_id_start;             // "<RUN."
-        std::string message_id_end;               // "@host>"
-        std::string postal_field;                 // "X-Postal: postal/VERSION\r\nX-Postal-Id: "
-        std::string subject_field;                // with --subject, and CRLF
-        std::string canonical_subject;            // the same as the digest covers it
-        std::string given_fields;                 // each with CRLF
+        std::string message_id_start;   // "<RUN."
+        std::string message_id_end;     // "@host>"
+        std::string postal_field;       // "X-Postal: postal/VERSION\r\nX-Postal-Id: "
+        std::string subject_field;      // with --subject, and CRLF
+        std::string canonical_subject;  // the same as the digest covers it
+        std::string given_fields;       // each with CRLF
     };
     [[nodiscard]] const constants& prepared() const noexcept { return constants_; }
 
@@ -69,7 +70,8 @@ class message_plan {
 
     message_options options_;
     constants constants_;
-    std::array<std::unique_ptr<const pool>, generated_kinds> pools_;
+    subject_words subjects_;
+    std::array<std::unique_ptr<const body_source>, generated_kinds> sources_;
 };
 
 // What the body of a message with this identity is cut with.

@@ -6,6 +6,7 @@
 
 #include "base/release.hpp"
 #include "base/text.hpp"
+#include "mail/languages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,6 +19,10 @@ constexpr std::size_t most_filled = 75;
 constexpr std::uint64_t layout = 1;             // part of the seed: another layout, another text
 constexpr std::string_view filler = "zzz\r\n";  // what cut() takes its tails from
 constexpr std::string_view new_line = "\r\nzz\r\n";  // the same for lines that cannot grow
+
+constexpr std::string_view mime_fields =
+    "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n"
+    "Content-Transfer-Encoding: 8bit\r\n";
 
 using base::random_source;
 
@@ -39,24 +44,6 @@ void ascii_line(random_source& random, std::string& line) {
     add_printable(random, 20 + random.below(most_filled - 20 + 1), line);
 }
 
-void add_utf8(std::uint32_t code, std::string& line) {
-    if (code < 0x80) {
-        line += static_cast<char>(code);
-    } else if (code < 0x800) {
-        line += static_cast<char>(0xc0U | code >> 6U);
-        line += static_cast<char>(0x80U | (code & 0x3fU));
-    } else if (code < 0x10000) {
-        line += static_cast<char>(0xe0U | code >> 12U);
-        line += static_cast<char>(0x80U | (code >> 6U & 0x3fU));
-        line += static_cast<char>(0x80U | (code & 0x3fU));
-    } else {
-        line += static_cast<char>(0xf0U | code >> 18U);
-        line += static_cast<char>(0x80U | (code >> 12U & 0x3fU));
-        line += static_cast<char>(0x80U | (code >> 6U & 0x3fU));
-        line += static_cast<char>(0x80U | (code & 0x3fU));
-    }
-}
-
 struct script {
     std::uint32_t first;
     std::uint32_t count;
@@ -71,7 +58,8 @@ void utf8_line(random_source& random, std::string& line) {
         if (!line.empty()) line += ' ';
         const script& chosen = scripts[random.below(scripts.size())];
         for (std::uint64_t letters = 1 + random.below(9); letters > 0; --letters) {
-            add_utf8(chosen.first + static_cast<std::uint32_t>(random.below(chosen.count)), line);
+            append_utf8(chosen.first + static_cast<std::uint32_t>(random.below(chosen.count)),
+                        line);
         }
     }
 }
@@ -110,13 +98,14 @@ void crlf_edge_line(random_source& random, std::string& line) {
 }
 
 using line_maker = void (*)(random_source&, std::string&);
-constexpr std::array<line_maker, generated_kinds> makers{ascii_line, utf8_line, dots_line,
-                                                         long_lines_line, crlf_edge_line};
+constexpr std::array<line_maker, line_kinds> makers{ascii_line, utf8_line, dots_line,
+                                                    long_lines_line, crlf_edge_line};
 
 }  // namespace
 
-pool::pool(std::uint64_t seed, body_kind kind) : kind_(kind) {
-    const auto index = static_cast<std::size_t>(kind) % generated_kinds;
+pool::pool(std::uint64_t seed, body_kind kind)
+    : kind_(kind), fields_(kind == body_kind::eight_bit ? mime_fields : std::string_view{}) {
+    const auto index = static_cast<std::size_t>(kind) % line_kinds;
     random_source random(base::mix(seed, index, layout));
     raw_.reserve(pool_octets + long_line + 2);
     std::string line;
@@ -140,6 +129,7 @@ void pool::add_line(std::string_view line) {
 
 void pool::cut(base::random_source& random, std::uint64_t octets, body_parts& into) const {
     into.final_newline = true;
+    into.fields = fields_;
     if (octets == 0) return;
     if (octets == 1 || (kind_ == body_kind::crlf_edge && random.below(4) == 0)) {
         into.final_newline = false;

@@ -11,8 +11,7 @@
 // Limits: the layout of version 1 is frozen: a change here changes what old identity headers mean.
 #pragma once
 
-#include "base/random.hpp"
-#include "mail/body_kind.hpp"
+#include "mail/body_source.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,28 +23,16 @@ namespace postal::mail {
 
 inline constexpr std::size_t long_line = 998;  // RFC 5321 4.5.3.1.6: 1000 with CRLF
 
-// The pieces of one body, in both forms, in order. They point into a pool and into constants.
-struct body_parts {
-    std::vector<std::string_view> raw;
-    std::vector<std::string_view> stuffed;  // ends in CRLF unless empty
-    bool final_newline = true;              // whether raw ends in CRLF (or is empty)
-    void clear() noexcept {
-        raw.clear();
-        stuffed.clear();
-        final_newline = true;
-    }
-};
-
-class pool {
+class pool final : public body_source {
   public:
     pool(std::uint64_t seed, body_kind kind);
 
-    [[nodiscard]] body_kind kind() const noexcept { return kind_; }
+    [[nodiscard]] body_kind kind() const noexcept override { return kind_; }
+    [[nodiscard]] std::size_t fields_octets() const noexcept override { return fields_.size(); }
     [[nodiscard]] std::string_view text() const noexcept { return raw_; }
 
-    // Appends a body of exactly this many octets. One octet is a line without its CRLF, whatever
-    // the kind.
-    void cut(base::random_source& random, std::uint64_t octets, body_parts& into) const;
+    // One octet is a line without its CRLF, whatever the kind.
+    void cut(base::random_source& random, std::uint64_t octets, body_parts& into) const override;
 
   private:
     struct position {
@@ -60,6 +47,7 @@ class pool {
     [[nodiscard]] std::size_t safe_end(std::size_t begin, std::size_t end) const noexcept;
 
     body_kind kind_;
+    std::string_view fields_;
     std::string raw_;
     std::string stuffed_;          // empty when equal to raw_
     std::vector<position> lines_;  // where each line starts

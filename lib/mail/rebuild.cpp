@@ -10,7 +10,7 @@
 namespace postal::mail {
 namespace {
 
-constexpr std::size_t most_pools = 8;
+constexpr std::size_t most_sources = 8;
 
 std::string_view without_final_newline(std::string_view body) noexcept {
     if (body.ends_with("\r\n")) body.remove_suffix(2);
@@ -32,7 +32,7 @@ base::expected<std::string> body_rebuilder::body(const identity& id) {
     }
     body_parts parts;
     base::random_source random = body_random(id);
-    pool_for(id.seed, id.kind).cut(random, octets, parts);
+    source_for(id.seed, id.kind).cut(random, octets, parts);
     std::string whole;
     whole.reserve(static_cast<std::size_t>(octets));
     for (const std::string_view part : parts.raw)
@@ -40,13 +40,13 @@ base::expected<std::string> body_rebuilder::body(const identity& id) {
     return {boost::system::in_place_value, std::move(whole)};
 }
 
-const pool& body_rebuilder::pool_for(std::uint64_t seed, body_kind kind) {
-    for (const kept& each : pools_) {
+const body_source& body_rebuilder::source_for(std::uint64_t seed, body_kind kind) {
+    for (const kept& each : sources_) {
         if (each.seed == seed && each.made->kind() == kind) return *each.made;
     }
-    if (pools_.size() == most_pools) pools_.erase(pools_.begin());
-    pools_.push_back({seed, std::make_unique<pool>(seed, kind)});
-    return *pools_.back().made;
+    if (sources_.size() == most_sources) sources_.erase(sources_.begin());
+    sources_.push_back({seed, make_body_source(seed, kind)});
+    return *sources_.back().made;
 }
 
 std::optional<std::size_t> first_difference(std::string_view made,

@@ -3,7 +3,7 @@
 // differs.
 //
 // Flow: body_rebuilder r; auto body = r.body(identity);   the octets behind the blank line, as made
-// A few pools are kept between calls, since a mailbox mostly holds the mail of one run.
+// A few sources are kept between calls, since a mailbox mostly holds the mail of one run.
 //
 // Fails, with a reason, on identities that no sender of ours can have made: corpus mail (its body
 // is not made from a seed), sizes that do not fit together, a size above the limit (the header is
@@ -11,8 +11,8 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "mail/body_source.hpp"
 #include "mail/identity.hpp"
-#include "mail/pool.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -30,14 +30,14 @@ class body_rebuilder {
     [[nodiscard]] base::expected<std::string> body(const identity& id);
 
   private:
-    [[nodiscard]] const pool& pool_for(std::uint64_t seed, body_kind kind);
+    [[nodiscard]] const body_source& source_for(std::uint64_t seed, body_kind kind);
 
     struct kept {
         std::uint64_t seed = 0;
-        std::unique_ptr<const pool> made;
+        std::unique_ptr<const body_source> made;
     };
     std::uint64_t limit_;
-    std::vector<kept> pools_;
+    std::vector<kept> sources_;
 };
 
 // The first octet in which two bodies differ, a missing final CRLF aside; nothing when they are

@@ -95,6 +95,9 @@ DAMAGE = {
                               "header_changed", r"header Subject rewritten"),
     "another body": ("ascii", lambda message: body(message, lambda text: b"#" * 500 + b"\r\n"), "corrupt",
                      r"differs from byte \d+ on"),
+    "an attachment changed": ("multipart", first(rb"\A(?s:.*)(?<=[b-y])[b-y](?=[b-y])",
+                                                           lambda found: found[0][:-1] + b"z"),
+                              "octet_changed", r"byte \d+ changed from 0x\w\w to 0x7a"),
     "identity unreadable": ("ascii", lambda message: header(message, rb"v=1; run=\w+", b"v=1; run=nobody"), "unreadable",
                             r"identity header unreadable"),
 }

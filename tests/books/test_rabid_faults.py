@@ -125,7 +125,8 @@ def test_nothing_wrong(dovecot, postal, rabid, users_file, folder, report, way, 
     """Also when every message is seen four times, half of them through the other protocol, and is then deleted."""
     server, book = dovecot(3, reading=True, store=store), folder / "book"
     sent = postal("-L", "-t", "3", "-c", "-1", "-M", "1", "-m", "20", "--recipients", "1..3", "--body",
-                  "ascii=30,8bit=20,dots=20,long-lines=10,crlf-edge=20", "--messages", COUNT, "--ledger", book,
+                  "ascii=20,8bit=20,dots=20,long-lines=10,crlf-edge=20,multipart=10", "--messages", COUNT,
+                  "--ledger", book,
                   server.endpoint, users_file(server.users))
     check_books(sent)
     assert sent.record["errors"] == []

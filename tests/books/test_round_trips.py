@@ -14,7 +14,8 @@ from support.agents import template
 from support.ledger import key_of, read_mailboxes, wrong
 from support.postal import check_books
 
-KINDS = ["ascii", "8bit", "dots", "long-lines", "crlf-edge", "ascii=30,8bit=20,dots=20,long-lines=10,crlf-edge=20"]
+KINDS = ["ascii", "8bit", "dots", "long-lines", "crlf-edge", "multipart",
+         "ascii=20,8bit=20,dots=20,long-lines=10,crlf-edge=20,multipart=10"]
 KEPT = ("-t", "2", "-c", "-1")
 LOAD = (*KEPT, "-M", "0", "-m", "12")
 COUNT = 16

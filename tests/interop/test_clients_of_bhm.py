@@ -332,7 +332,7 @@ class TestPostal:
     def test_both_count_the_same(self, bhm, postal, users_file, protocol, options):
         hole = bhm(*(["--lmtp"] if protocol == "lmtp" else []))
         run = postal(*(["-L"] if protocol == "lmtp" else []), "-t", "8", "-c", "-1", *options, "--recipients", "1..3",
-                     "--body", "ascii=30,8bit=20,dots=20,long-lines=10,crlf-edge=20", "--messages", "500",
+                     "--body", "ascii=20,8bit=20,dots=20,long-lines=10,crlf-edge=20,multipart=10", "--messages", "500",
                      hole.endpoint, users_file(20))
         check_books(run)
         done = hole.stop()

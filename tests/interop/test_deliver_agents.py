@@ -20,7 +20,8 @@ from support.postal import check_books
 from support.process import wait_until
 from support.scraping import place_of, scrape
 
-LOAD = ("-L", "-t", "12", "-c", "-1", "-m", "10", "--body", "ascii=40,8bit=20,dots=20,long-lines=10,crlf-edge=10")
+LOAD = ("-L", "-t", "12", "-c", "-1", "-m", "10", "--body",
+        "ascii=30,8bit=20,dots=20,long-lines=10,crlf-edge=10,multipart=10")
 DOVECOT_LDA = "/usr/lib/dovecot/dovecot-lda"
 MAIL = b"From: <a@example.com>\r\nTo: <b@example.com>\r\nSubject: one\r\n\r\n.dot\r\n..\r\nline\r\n"
 OWNER = "mail"  # who runs the agents of virtual users, and owns their mailboxes

@@ -10,7 +10,8 @@ import pytest
 
 from support.postal import check_books
 
-BODIES = ["ascii", "8bit", "dots", "long-lines", "crlf-edge", "ascii=30,8bit=20,dots=20,long-lines=10,crlf-edge=20"]
+BODIES = ["ascii", "8bit", "dots", "long-lines", "crlf-edge", "multipart",
+          "ascii=20,8bit=20,dots=20,long-lines=10,crlf-edge=20,multipart=10"]
 LOAD = ("-t", "3", "-c", "-1", "-M", "1", "-m", "30")
 
 

@@ -16,7 +16,7 @@ from support.postal import RABID_HEADER, check_reading
 from support.process import wait_until
 from support.watched import Sending
 
-BODIES = "ascii=30,8bit=20,dots=20,long-lines=10,crlf-edge=20"
+BODIES = "ascii=20,8bit=20,dots=20,long-lines=10,crlf-edge=20,multipart=10"
 WAYS = ["pop3", "imap"]
 STRANGER = (b"From: <friend@example.net>\r\nTo: <user0@example.com>\r\nSubject: dinner\r\n"
             b"Message-ID: <%d@example.net>\r\n\r\nSeven o'clock?\r\n.\r\n..dots\r\n")

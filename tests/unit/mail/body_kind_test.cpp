@@ -9,8 +9,9 @@
 using namespace postal::mail;
 
 TEST_CASE("body: names and kinds agree") {
-    for (const auto kind : {body_kind::ascii, body_kind::eight_bit, body_kind::dots,
-                            body_kind::long_lines, body_kind::crlf_edge, body_kind::corpus}) {
+    for (const auto kind :
+         {body_kind::ascii, body_kind::eight_bit, body_kind::dots, body_kind::long_lines,
+          body_kind::crlf_edge, body_kind::multipart, body_kind::corpus}) {
         CHECK(kind_of(name_of(kind)) == kind);
     }
     CHECK_FALSE(kind_of("ASCII"));

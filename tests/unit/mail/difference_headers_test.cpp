@@ -116,7 +116,7 @@ TEST_CASE("difference: an identity header that says what the Message-ID does not
 }
 
 TEST_CASE("difference: the Subject is remade for every mix and spread of sizes") {
-    for (const char* mix : {"ascii", "ascii=90,8bit=10", "crlf-edge,dots"}) {
+    for (const char* mix : {"ascii", "ascii=90,8bit=10", "crlf-edge,dots", "multipart=9,dots=1"}) {
         for (const char* sizes : {"fixed:5K", "uniform:0,20K", "lognormal:5K,2"}) {
             auto options = test::options_for(body_kind::ascii, 0);
             options.bodies = body_mix::parse(mix).value();

@@ -49,7 +49,7 @@ bool only_crlf(std::string_view text) {
 }  // namespace
 
 TEST_CASE("pool: each kind holds the lines that it promises") {
-    for (const body_kind kind : test::all_kinds) {
+    for (const body_kind kind : test::line_kinds) {
         INFO(name_of(kind));
         const pool made(7, kind);
         const line_facts facts = facts_of(made.text());
@@ -78,7 +78,7 @@ TEST_CASE("pool: the text follows from seed and kind") {
 }
 
 TEST_CASE("pool: a cut has exactly the octets asked, whole lines, and survives dot-stuffing") {
-    for (const body_kind kind : test::all_kinds) {
+    for (const body_kind kind : test::line_kinds) {
         const pool made(7, kind);
         random_source random(9);
         body_parts parts;
@@ -115,7 +115,7 @@ TEST_CASE("pool: a cut has exactly the octets asked, whole lines, and survives d
 }
 
 TEST_CASE("pool: only crlf-edge leaves out the final CRLF, and it does so often") {
-    for (const body_kind kind : test::all_kinds) {
+    for (const body_kind kind : test::line_kinds) {
         const pool made(7, kind);
         random_source random(9);
         body_parts parts;

@@ -10,7 +10,7 @@ using namespace postal::mail;
 
 TEST_CASE("rebuild: the body sent comes out of the identity received") {
     auto options = test::options_for(body_kind::ascii, 0);
-    options.bodies = body_mix::parse("ascii,8bit,dots,long-lines,crlf-edge").value();
+    options.bodies = body_mix::parse("ascii,8bit,dots,long-lines,crlf-edge,multipart").value();
     options.sizes = size_spec::parse("uniform:0,20K").value();
     message_factory factory(message_plan::create(options).value());
     body_rebuilder rebuilder;

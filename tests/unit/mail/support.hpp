@@ -98,8 +98,9 @@ inline postal::mail::message_request request(std::uint64_t session, std::uint64_
 }
 
 inline constexpr postal::mail::body_kind all_kinds[]{
-    postal::mail::body_kind::ascii, postal::mail::body_kind::eight_bit,
-    postal::mail::body_kind::dots, postal::mail::body_kind::long_lines,
-    postal::mail::body_kind::crlf_edge};
+    postal::mail::body_kind::ascii,     postal::mail::body_kind::eight_bit,
+    postal::mail::body_kind::dots,      postal::mail::body_kind::long_lines,
+    postal::mail::body_kind::crlf_edge, postal::mail::body_kind::multipart};
+inline constexpr std::span line_kinds(all_kinds, postal::mail::line_kinds);
 
 }  // namespace test

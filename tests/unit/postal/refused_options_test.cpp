@@ -118,6 +118,7 @@ TEST_CASE("postal refuses: users who are given twice or not at all, and fields t
         {{"--header", "no colon"}, {"--header", "colon"}},
         {{"--header", "Date: today"}, {"--header", "Date"}},
         {{"--header", "Content-Type: text/html", "--body", "8bit"}, {"--header", "8bit"}},
+        {{"--header", "MIME-Version: 1.0", "--body", "multipart"}, {"--header", "multipart"}},
         {{"--subject", "a\nb"}, {"--subject", "0x0a"}},
         {{"--subject", "x", "--corpus", "/nowhere"}, {"--subject", "--corpus"}}};
     refused_options::check(table, refusal);
