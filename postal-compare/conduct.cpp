@@ -10,6 +10,7 @@
 #include "experiment/analysis.hpp"
 #include "experiment/check.hpp"
 #include "experiment/findings.hpp"
+#include "experiment/kept_results.hpp"
 #include "experiment/plan.hpp"
 #include "experiment/run.hpp"
 #include "experiment/versions.hpp"
@@ -76,7 +77,9 @@ class conductor {
 
   private:
     std::optional<refusal> open_folder();
+    base::expected<void> read_baseline();
     base::expected<void> resume_record();
+    void describe_experiment(experiment::experiment_record& to) const;
     void fill_record(std::uint64_t seed, const std::vector<std::string>& argv);
     versions ask_versions() {
         return experiment::ask_versions("postal-compare", whole_, out_, here_.by(), here_.book());
@@ -101,6 +104,7 @@ class conductor {
     const std::string& out_;  // its folder
     console console_;
     experiment::results results_;
+    std::vector<experiment::kept_result> kept_;
     std::vector<experiment::leftover> left_;
     bool write_failed_ = false;
     bool told_blocks_ = false;  // how many a width takes
@@ -131,21 +135,21 @@ base::expected<void> conductor::resume_record() {
     for (const std::string& one : read->damaged)
         here_.say(one);
     results_ = std::move(*read);
-    if (!given_.gates.empty()) results_.record.gates = texts_of(given_.gates);
+    if (!given_.gates.empty()) {
+        results_.record.gates = texts_of(given_.gates);
+        results_.record.baseline = given_.baseline;
+        results_.record.kept = kept_;
+    }
     return {};
 }
 
-void conductor::fill_record(std::uint64_t seed, const std::vector<std::string>& argv) {
-    experiment::experiment_record& to = results_.record;
-    to.version = base::build_version;
-    to.argv = argv;
+// What does not depend on when it runs.
+void conductor::describe_experiment(experiment::experiment_record& to) const {
     to.title = whole_.title;
     to.file = whole_.file;
     to.text = whole_.text;
-    to.seed = seed;
     to.duration_s = base::seconds_of(whole_.offered.duration);
     to.warmup_s = base::seconds_of(whole_.offered.warmup);
-    to.started = stats::timestamp(std::chrono::system_clock::now());
     to.host = os::describe_host();
     to.verdict = whole_.verdict;
     for (const experiment::load_program& one : whole_.offered.programs)
@@ -154,7 +158,30 @@ void conductor::fill_record(std::uint64_t seed, const std::vector<std::string>& 
     to.blocks = whole_.offered.blocks;
     to.until_width = given_.until_width;
     to.gates = texts_of(given_.gates);
+    to.baseline = given_.baseline;
+}
+
+void conductor::fill_record(std::uint64_t seed, const std::vector<std::string>& argv) {
+    experiment::experiment_record& to = results_.record;
+    describe_experiment(to);
+    to.version = base::build_version;
+    to.argv = argv;
+    to.seed = seed;
+    to.started = stats::timestamp(std::chrono::system_clock::now());
+    to.kept = kept_;
     to.versions = ask_versions();
+}
+
+base::expected<void> conductor::read_baseline() {
+    if (given_.baseline.empty()) return {};
+    experiment::experiment_record now;
+    describe_experiment(now);
+    auto read = experiment::read_kept(given_.baseline, now, out_);
+    if (!read) return base::fail("--baseline: {}", read.error().message);
+    for (const std::string& one : read->left_out)
+        here_.say("--baseline: " + one);
+    kept_ = std::move(read->kept);
+    return {};
 }
 
 std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<std::string>& argv) {
@@ -162,6 +189,7 @@ std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<st
         const auto writable = base::check_writable(given_.junit);
         if (!writable) return refusal{base::fail("--junit: {}", writable.error().message)};
     }
+    if (const auto read = read_baseline(); !read) return refusal{read.error()};
     if (auto refused = open_folder()) return refused;
     // What an earlier program left running would be taken for somebody else's.
     if (!given_.resume) {

@@ -49,6 +49,8 @@ base::expected<void> check(const options& given) {
         return base::fail("--quick and --classic exclude each other; give one of them");
     if (given.max_blocks && !given.until_width)
         return base::fail("--max-blocks: is for --until-width; the number of blocks is --blocks");
+    if (!given.baseline.empty() && given.gates.empty())
+        return base::fail("--baseline: is for gates; give --gate, such as rate>-5%");
     // Who goes on with an experiment has its gates in the record.
     if (!given.junit.empty() && given.gates.empty() && !given.resume)
         return base::fail("--junit: is for the answers of gates; give --gate, such as rate>-5%");
@@ -81,6 +83,12 @@ cli::program describe_program(options& into) {
                   "rate>-5%, p99<+20%; also p50, cpu, written, flushes",
           .set = cli::appended(into.gates, experiment::parse_gate),
           .repeatable = true},
+         {.names = "--baseline",
+          .value = "DIR",
+          .help =
+              "gates compare with the results of this experiment that are kept in this folder, in "
+              "place of the first variant",
+          .set = cli::text(into.baseline)},
          {.names = "--junit",
           .value = "FILE",
           .help = "write the answers of the gates as JUnit's XML",
@@ -191,9 +199,12 @@ base::expected<void> apply(const options& given, experiment::experiment& to) {
                 "first",
                 base::printable(name, 100));
     }
-    if (!given.gates.empty() && to.variants.size() < 2)
-        return base::fail("--gate: compares variants with the first one, and {} has no other",
-                          to.file);
+    if (!given.gates.empty() && given.baseline.empty() && to.variants.size() < 2)
+        return base::fail(
+            "--gate: compares variants with the first one, and {} has no other; --baseline "
+            "compares "
+            "with results that were kept",
+            to.file);
     if (load.warmup >= load.duration)
         return base::fail("--warmup: {} is no shorter than the run of {}, of which it is a part",
                           base::format_duration(load.warmup), base::format_duration(load.duration));

@@ -27,7 +27,8 @@ struct options : experiment::shared_options {
     std::optional<std::chrono::nanoseconds> warmup{};
     std::optional<double> until_width{};  // as a share
     std::vector<experiment::gate> gates{};
-    std::string junit{};  // where their answers go as JUnit's XML; empty: nowhere
+    std::string baseline{};  // a folder of results that were kept
+    std::string junit{};     // where their answers go as JUnit's XML; empty: nowhere
 };
 
 // done when --help or --version was asked for and printed.

@@ -41,6 +41,7 @@ struct host_info {
     std::string kernel;              // "Linux 6.1.0-18-amd64"
     unsigned cpus = 1;               // that this process may run on
     std::uint64_t memory_bytes = 0;  // physical memory; 0 when not known
+    std::string processor{};         // "AMD EPYC 7B13"; "" where the kernel does not say
     std::string boot_id{};           // of the running kernel, and so of its clock; "": not known
     std::optional<clock_state> clock{};
 };

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace postal::experiment {
 namespace {
@@ -35,19 +36,27 @@ base::failure no_gate(std::string_view text) {
         base::printable(text, 60));
 }
 
-const metric_result* metric_of(const gate& one, const experiment_record& record,
-                               const analysis& found) {
-    const metric about = one.of(record.verdict);
-    const std::size_t program = is_cost(about) ? 0 : record.verdict.program;
-    const auto at = std::ranges::find_if(found.metrics, [&](const metric_result& each) {
-        return each.about == about && each.program == program;
-    });
-    return at == found.metrics.end() ? nullptr : &*at;
+std::optional<double> log_of(const std::optional<double>& value) {
+    return value && *value > 0 && std::isfinite(*value) ? std::optional(std::log(*value))
+                                                        : std::nullopt;
+}
+
+// Nothing where there is no value of now.
+std::optional<stats::paired_sample> sample_of_kept(const metric_result& of,
+                                                   const experiment_record& record,
+                                                   std::size_t gate, std::size_t variant) {
+    const auto now = log_of(of.typical[variant]);
+    if (!now) return std::nullopt;
+    std::vector<double> kept;
+    for (const kept_result& one : record.kept)
+        if (const auto value = log_of(one.values[gate][variant])) kept.push_back(*value);
+    return stats::sample_against(kept, *now);
 }
 
 // As the experiment's verdicts: where the blocks followed from the first ones' scatter, it is that.
-stats::paired_sample sample_for(const metric_result& of, const experiment_record& record,
-                                std::size_t variant) {
+std::optional<stats::paired_sample> sample_for(const metric_result& of,
+                                               const experiment_record& record,
+                                               std::size_t variant) {
     return stats::sample_of(stats::log_differences(of.table, 0, variant),
                             record.until_width ? stats::pilot_blocks : stats::all_differences);
 }
@@ -83,21 +92,35 @@ base::expected<gate> parse_gate(std::string_view text) {
     return made;
 }
 
+const metric_result* metric_of(const gate& one, const experiment_record& record,
+                               const analysis& found) {
+    const metric about = one.of(record.verdict);
+    const std::size_t program = is_cost(about) ? 0 : record.verdict.program;
+    const auto at = std::ranges::find_if(found.metrics, [&](const metric_result& each) {
+        return each.about == about && each.program == program;
+    });
+    return at == found.metrics.end() ? nullptr : &*at;
+}
+
 std::vector<gate_finding> judge_gates(const experiment_record& record, const analysis& found) {
+    const bool is_against_kept = !record.baseline.empty();
     std::vector<std::size_t> variants;
-    for (std::size_t i = 1; i < record.variants.size(); ++i)
+    for (std::size_t i = is_against_kept ? 0 : 1; i < record.variants.size(); ++i)
         if (!record.variants[i].same_as) variants.push_back(i);
     const auto answers = static_cast<double>(record.gates.size() * variants.size());
     const double alpha = (1 - record.verdict.confidence) / std::max(answers, 1.0);
     std::vector<gate_finding> all;
-    for (const std::string& text : record.gates) {
-        const auto asked = parse_gate(text);
+    for (std::size_t number = 0; number < record.gates.size(); ++number) {
+        const auto asked = parse_gate(record.gates[number]);
         if (!asked) continue;  // no record that was read has such a one
         const metric_result* const of = metric_of(*asked, record, found);
         for (const std::size_t variant : variants) {
-            gate_finding& one = all.emplace_back(text, variant, stats::gate_result{});
+            gate_finding& one =
+                all.emplace_back(record.gates[number], variant, stats::gate_result{});
             if (of == nullptr) continue;
-            one.result = stats::judge_gate(sample_for(*of, record, variant), asked->bound, alpha);
+            const auto sample = is_against_kept ? sample_of_kept(*of, record, number, variant)
+                                                : sample_for(*of, record, variant);
+            if (sample) one.result = stats::judge_gate(*sample, asked->bound, alpha);
             if (found.verdict().compared.voided) one.result.verdict = stats::gate_verdict::none;
         }
     }
@@ -109,7 +132,8 @@ std::string gate_sentence(const gate_finding& one, const experiment_record& reco
     const std::string what =
         fmt::format("{} of {}", one.text, in_quotes(record.variants[one.variant].name));
     const stats::gate_result& result = one.result;
-    const std::string blocks = base::format_amount(result.blocks, "block");
+    const std::string blocks =
+        base::format_amount(result.blocks, record.baseline.empty() ? "block" : "kept result");
     if (result.verdict == stats::gate_verdict::none)
         return fmt::format("{} has no answer: {}", what,
                            found.verdict().compared.voided

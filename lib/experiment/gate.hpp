@@ -4,6 +4,9 @@
 //   rate>-5%     its rate is above the first variant's less five percent
 //   p99<+20%     its 99th percentile of latency is below the first variant's and a fifth of it
 //
+// Where earlier results are the baseline (kept_results.hpp), each variant, the first one too, is
+// compared with what was kept of it instead.
+//
 // All gates of all variants share the experiment's 1 - confidence, as its verdicts do. A twin
 // (same_as) has none.
 #pragma once
@@ -40,6 +43,11 @@ struct gate_finding {
 
 struct analysis;
 struct experiment_record;
+struct metric_result;
+
+// What a gate is about; nullptr where no run has it.
+[[nodiscard]] const metric_result* metric_of(const gate& one, const experiment_record& record,
+                                             const analysis& found);
 
 // Of the record's gates in their order, each for every variant that has one. No answer counts
 // where two variants that are the same were told apart.

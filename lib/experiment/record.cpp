@@ -43,6 +43,14 @@ void check_record(const experiment_record& of, stats::complaint& problems) {
               fmt::format("variants[{}].same_as", i), "the index of an earlier variant");
     for (std::size_t i = 0; i < of.gates.size(); ++i)
         check(parse_gate(of.gates[i]).has_value(), fmt::format("gates[{}]", i), "a gate");
+    for (std::size_t i = 0; i < of.kept.size(); ++i) {
+        const auto& values = of.kept[i].values;
+        const bool fits =
+            values.size() == of.gates.size() && std::ranges::all_of(values, [&](const auto& each) {
+                return each.size() == of.variants.size();
+            });
+        check(fits, fmt::format("kept[{}].values", i), "a list of variants for each gate");
+    }
     for (std::size_t i = 0; i < of.runs.size(); ++i)
         check_run(of.runs[i], fmt::format("runs[{}]", i), of.variants.size(), problems);
 }

@@ -62,6 +62,13 @@ struct recorded_variant {
     std::vector<std::pair<std::string, std::string>> values{};  // its variables, words joined
 };
 
+// What an experiment that was kept came to, for gates that compare with it (kept_results.hpp).
+struct kept_result {
+    std::string folder{};
+    std::string started{};
+    std::vector<std::vector<std::optional<double>>> values{};  // by gate and variant
+};
+
 struct experiment_record {
     std::string version{};  // of postal-compare
     std::vector<std::string> argv{};
@@ -81,6 +88,8 @@ struct experiment_record {
     verdict_rules verdict{};
     std::optional<double> until_width{};
     std::vector<std::string> gates{};  // see gate.hpp
+    std::string baseline{};            // the folder of `kept`; empty: gates are about variants here
+    std::vector<kept_result> kept{};
     std::vector<recorded_variant> variants{};
     std::vector<recorded_run> runs{};
 };

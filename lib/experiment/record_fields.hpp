@@ -40,6 +40,11 @@ void fields(Archive& each, field<Archive, recorded_variant>& of) {
     plain_fields(each, "name", of.name, "same_as", of.same_as, "values", of.values);
 }
 
+template <class Archive>
+void fields(Archive& each, field<Archive, kept_result>& of) {
+    plain_fields(each, "folder", of.folder, "started", of.started, "values", of.values);
+}
+
 // What the records of an experiment and of an audit begin with.
 template <class Archive, class Record>
 void head_fields(Archive& each, Record& of) {
@@ -61,6 +66,8 @@ void rest_fields(Archive& each, field<Archive, experiment_record>& of) {
     plain_fields(each, "seed", of.seed, "duration_s", of.duration_s, "warmup_s", of.warmup_s,
                  "blocks", of.blocks, "until_width", of.until_width);
     each("gates", of.gates, "", where_there);
+    each("baseline", of.baseline, "", where_there);
+    each("kept", of.kept, "", where_there);
     machine_fields(each, of);
     plain_fields(each, "programs", of.programs, "variants", of.variants, "runs", of.runs, "file",
                  of.file, "text", of.text);

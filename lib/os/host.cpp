@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <string>
 
 #include "base/text.hpp"
 #include "os/process.hpp"
@@ -70,6 +72,24 @@ std::optional<base::clock_state> clock_state() noexcept {
                              .slew_ppm = std::abs(slewed_ppm(told, offset_us)) + adjtime_ppm()};
 }
 
+namespace {
+
+// That of the first one, of which not every architecture has a line; with a thousand processors the
+// file is long.
+std::string processor_model() {
+    constexpr std::string_view key = "model name";
+    constexpr int most_lines = 64;
+    std::ifstream file("/proc/cpuinfo");
+    std::string line;
+    for (int i = 0; i < most_lines && std::getline(file, line); ++i) {
+        const auto colon = line.find(": ");
+        if (line.starts_with(key) && colon != line.npos) return line.substr(colon + 2);
+    }
+    return {};
+}
+
+}  // namespace
+
 base::host_info describe_host() {
     base::host_info host;
     utsname names{};
@@ -83,6 +103,7 @@ base::host_info describe_host() {
     if (pages > 0 && page > 0) {
         host.memory_bytes = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
     }
+    host.processor = processor_model();
     host.boot_id = boot_id();
     host.clock = clock_state();
     return host;

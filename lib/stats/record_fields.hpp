@@ -55,6 +55,7 @@ void machine_fields(Archive& each, field<Archive, base::host_info>& of) {
     each("kernel", of.kernel);
     each("cpus", of.cpus, "that the program may run on");
     each("memory_bytes", of.memory_bytes);
+    each("processor", of.processor, "its model, where the kernel names it", as{.left_out = true});
 }
 
 template <class Archive>

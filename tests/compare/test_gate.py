@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Gates: which answer they have of servers whose difference is known, and how a build hears of it."""
+import json
 import signal
 import xml.etree.ElementTree as ElementTree
 
@@ -72,9 +73,43 @@ def test_too_few_blocks_are_no_answer(experiment, tmp_path):
                                'rate>-5% of "two" has no answer: 1 block of which it is known, and 3 are needed')]
 
 
+def test_against_results_that_were_kept(experiment, programs):
+    """Three days make a baseline; a build that is slower is missed, and is none of the results for the day after."""
+    days = experiment.folder / "days"
+    days.mkdir()
+    one = SLOWER[:SLOWER.index('[[variant]]\nname = "two"')]
+    experiment(one, start=DELAYED["start"], duration="600ms")
+
+    def day(number, *options):
+        return run([programs.postal_compare, "--out", days / str(number), "--baseline", days, "--gate", "p50<+20%",
+                    *options, experiment.file])
+    first = [day(number) for number in range(3)]
+    assert [each.status for each in first] == [4] * 3, first[-1].stderr
+    assert 'p50<+20% of "one" has no answer: 2 kept results of which it is known, and 3 are needed' in first[2].stdout
+    slower = day(3, "--set", "takes=100ms")
+    assert slower.status == 3 and 'p50<+20% of "one" is missed: ' in slower.stdout, slower.stdout
+    assert "; 3 kept results see " in " ".join(slower.stdout.split())
+    after = day(4)
+    assert f"--baseline: {days}/3 is left out: it missed a gate" in after.stderr
+    record = json.loads((days / "4/experiment.json").read_text())
+    assert [each["folder"] for each in record["kept"]] == [f"{days}/{number}" for number in range(3)]
+    assert run([programs.postal_compare, "--verify", days / "4"]).status == 0
+    # Nothing is measured where it would say nothing.
+    text = (days / "1/experiment.json").read_text()
+    (days / "1/experiment.json").write_text(text.replace(f'"cpus": {record["host"]["cpus"]}', '"cpus": 77'))
+    refused = day(5)
+    assert refused.status == 1 and f"--baseline: {days}/1 was measured on 77 processors, and here " in refused.stderr
+    (days / "1/experiment.json").write_text(text)
+    refused = day(5, "--duration", "700ms")
+    assert refused.status == 1 and f"--baseline: {days}/0 has runs of 0.6 s of which 0 s are left out, and here " in refused.stderr
+    assert not (days / "5").exists()
+
+
 @pytest.mark.parametrize("options, says", [
     (["--gate", "rate<5%"], '--gate: "rate<5%": less of it is worse; want rate>-5%'),
     (["--gate", "speed>-5%"], '--gate: "speed>-5%" is no gate; want rate>-5%, or p50'),
+    (["--baseline", "/tmp"], "--baseline: is for gates; give --gate, such as rate>-5%"),
+    (["--gate", "rate>-5%", "--baseline", "/nowhere"], "--baseline: /nowhere: "),
     (["--junit", "x.xml"], "--junit: is for the answers of gates; give --gate, such as rate>-5%"),
     (["--gate", "rate>-5%", "--junit", "/nowhere/x.xml"], "--junit: /nowhere/x.xml: "),
 ])

@@ -61,7 +61,8 @@ TEST_CASE("gate: of a build that lost a tenth 4 of 5 are missed, where runs scat
     base::random_source random(7);
     tally found;
     for (int i = 0; i < 2000; ++i)
-        found.add(gate_of(random, 8, 0.9, 0.035, less_five_percent).verdict == gate_verdict::missed);
+        found.add(gate_of(random, 8, 0.9, 0.035, less_five_percent).verdict ==
+                  gate_verdict::missed);
     CAPTURE(found.share());
     CHECK(found.may_be_at_least(0.8));
 }
@@ -81,4 +82,27 @@ TEST_CASE("gate: what blocks are said to see they see in 4 of 5 such experiments
     }
     CAPTURE(blocks, scatter, found.share());
     CHECK(found.may_be_at_least(0.8));
+}
+
+TEST_CASE(
+    "gate: against kept results it is wrong in at most 5 % at its bound, whatever days scatter "
+    "by") {
+    const std::size_t kept = GENERATE(3, 10);
+    const double scatter = GENERATE(0.01, 0.1);
+    base::random_source random(base::mix(kept, static_cast<std::uint64_t>(scatter * 1000), 8));
+    tally wrongly_kept, wrongly_missed;
+    for (int i = 0; i < 1500; ++i) {
+        std::vector<double> days(kept);
+        for (double& one : days)
+            one = 5 + scatter * random.normal();
+        const double now = 5 + std::log(less_five_percent.ratio) + scatter * random.normal();
+        const auto made = judge_gate(sample_against(days, now), less_five_percent, alpha);
+        wrongly_kept.add(made.verdict == gate_verdict::kept);
+        wrongly_missed.add(made.verdict == gate_verdict::missed);
+    }
+    CAPTURE(kept, scatter, wrongly_kept.share(), wrongly_missed.share());
+    CHECK(wrongly_kept.may_be_at_most(alpha));
+    CHECK(wrongly_missed.may_be_at_most(alpha));
+    CHECK(wrongly_kept.may_be_at_least(alpha));
+    CHECK(wrongly_missed.may_be_at_least(alpha));
 }

@@ -15,6 +15,14 @@ double from_log(double log) {
 
 }  // namespace
 
+paired_sample sample_against(std::span<const double> kept, double now) {
+    paired_sample of = sample_of(kept);
+    of.mean = now - of.mean;
+    // deviation / sqrt(count) becomes deviation * sqrt(1 + 1 / count).
+    of.deviation *= std::sqrt(static_cast<double>(of.count) + 1);
+    return of;
+}
+
 gate_result judge_gate(const paired_sample& of, const gate_bound& bound, double alpha) {
     gate_result made;
     made.blocks = of.count;

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace postal::stats {
@@ -32,8 +33,8 @@ constexpr auto words_of(gate_verdict) {
 
 struct gate_result {
     gate_verdict verdict = gate_verdict::none;  // from comparison.hpp's `fewest_blocks` on
-    std::size_t blocks = 0;
-    std::optional<double> ratio;  // variant to baseline; from one block on
+    std::size_t blocks = 0;                     // or kept results
+    std::optional<double> ratio;                // variant to baseline; from one block on
     // From two blocks on: the ratio is at least the first, and it is at most the second; each holds
     // in 1 - alpha of experiments.
     std::optional<std::array<double, 2>> limits;
@@ -42,6 +43,11 @@ struct gate_result {
     // (one-sided, 80 %) of what they say of it.
     std::optional<double> shown_from;
 };
+
+// What a result says against earlier ones, which are all values in logarithms: as a sample of as
+// many differences, with the error of a new value around the mean of these. Their scatter is all
+// that there is between two results, what changes from day to day included.
+[[nodiscard]] paired_sample sample_against(std::span<const double> kept, double now);
 
 // `of` are differences of logarithms; alpha is one-sided, above 0 and below 0.5.
 [[nodiscard]] gate_result judge_gate(const paired_sample& of, const gate_bound& bound,
