@@ -407,11 +407,11 @@ bool imap_verbs::idles() const noexcept {
 asio::awaitable<bool> imap_verbs::rest(std::chrono::nanoseconds how_long) {
     if (!idles()) co_return co_await ask_after(how_long);
     const std::uint32_t before = exists();
-    const load::steady_time until = steady_clock::now() + how_long;
     bool fine = true;
-    do {
-        fine = co_await idle(std::min(longest_idle, until - steady_clock::now()));
-    } while (fine && !stopping() && exists() <= before && steady_clock::now() < until);
+    for (auto left = how_long; fine && left.count() > 0; left -= longest_idle) {
+        fine = co_await idle(std::min(longest_idle, left));
+        if (stopping() || exists() > before) break;
+    }
     co_return fine;
 }
 
