@@ -37,7 +37,8 @@ std::string oddities(const summary& of) {
         {of.duplicated, "duplicated"},
         {of.all_corrupt() - of.corrupt_acknowledged, "corrupt and not known to be acknowledged"},
         {of.misdelivered, "misdelivered"},
-        {of.out_of_order, "out of order"}};
+        {of.out_of_order, "out of order"},
+        {of.missed, of.missed == 1 ? "missed notification" : "missed notifications"}};
     std::string result;
     for (const auto& [count, name] : kinds) {
         if (count > 0) result += fmt::format("; {} {}", format_count(count), name);
@@ -161,6 +162,15 @@ std::vector<std::string> remarks_on(const ledger_report& one) {
                         "delivery times mean little",
                         plural(of.seen_before_sent, "message was", "messages were")));
     }
+    const stats::transit_times& told = one.announced.all().times;
+    if (told.before_sent() > 0) {
+        result.push_back(fmt::format(
+            "{} announced before the reply that accepted {}, by up to {}: the server tells before "
+            "it replies, or the clocks of the hosts differ; such a time counts as 0",
+            plural(told.before_sent(), "message was", "messages were"),
+            told.before_sent() == 1 ? "it" : "them",
+            show_latency(static_cast<double>(told.furthest_before_us()))));
+    }
     if (!of.order_is_whole) {
         result.emplace_back(
             "the order of messages was checked for a part of them only: too many "
@@ -188,7 +198,8 @@ std::string by_outcome(const std::array<std::uint64_t, 5>& counts) {
     return result;
 }
 
-table messages_table(const summary& of) {
+table messages_table(const ledger_report& one) {
+    const summary& of = one.found.totals;
     const auto share = [&](std::uint64_t part) {
         if (of.acknowledged() == 0) return std::string();
         return show_share(static_cast<double>(part), static_cast<double>(of.acknowledged()));
@@ -223,6 +234,9 @@ table messages_table(const summary& of) {
     }
     add("misdelivered", of.misdelivered, "", "in a mailbox of none of its recipients");
     add("out of order", of.out_of_order, "", "seen after one that was accepted later");
+    if (one.announced.all().messages > 0 || of.missed > 0)
+        add("missed notifications", of.missed, "",
+            "there, and a session that stayed in IDLE was not told; each session counts");
     return result;
 }
 
@@ -283,11 +297,12 @@ table runs_table(const ledger_report& one) {
 }
 
 std::vector<table> tables_of_ledger(const ledger_report& one) {
-    std::vector<table> result{messages_table(one.found.totals)};
+    std::vector<table> result{messages_table(one)};
     table sizes = sizes_table(one.found.totals);
     if (!sizes.rows.empty()) result.push_back(std::move(sizes));
     if (!one.found.unread.empty()) result.push_back(unread_table(one.found));
     if (!one.delivery.empty()) result.push_back(delivery_table(one.delivery));
+    if (one.announced.all().messages > 0) result.push_back(one.announced.by_way());
     result.push_back(ledger_counts_table(one.found.totals));
     result.push_back(runs_table(one));
     return result;
@@ -338,6 +353,16 @@ sheet sheet_of(const ledger_report& one) {
         const auto us = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
         cells.push_back(one.delivery.empty() ? "" : std::to_string(us));
     }
+    const announced_times& announced = one.announced.all();
+    add("missed_notification", of.missed);
+    add("announced_messages", announced.messages);
+    add("announced_never", announced.never());
+    for (const auto& [name, quantile] :
+         {std::pair{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}, {"max", 1.0}}) {
+        names.push_back(fmt::format("announced_{}_us", name));
+        const auto us = announced.messages == 0 ? std::nullopt : announced.us(quantile);
+        cells.push_back(us ? fmt::format("{:.0f}", *us) : "");
+    }
     add_sizes(made, csv_cell(one.file), of);
     return made;
 }
@@ -374,11 +399,14 @@ base::expected<ledger_report> read_ledger(const options& wanted) {
         constexpr std::int64_t longest_us = std::numeric_limits<std::int64_t>::max() / 1000;
         one.delivery.record(std::chrono::microseconds(std::clamp<std::int64_t>(us, 0, longest_us)));
     };
+    questions.on_told = [&](const ledger::told_of& of) { one.announced.add(of); };
     questions.one_store = wanted.one_store;
     questions.examples = wanted.html.empty() ? 0 : examples_of_page;
     auto found = book->reconcile(questions);
     if (!found) return found.error();
     one.found = std::move(*found);
+    const auto named = one.announced.name(*book);
+    if (!named) return named.error();
     return one;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/result.hpp"
 #include "ledger/reader.hpp"
+#include "postal-report/announced.hpp"
 #include "postal-report/csv.hpp"
 #include "postal-report/options.hpp"
 #include "report/document.hpp"
@@ -23,6 +24,7 @@ struct ledger_report {
     std::string file;
     ledger::answers found;
     stats::histogram delivery;
+    announced_report announced;
 };
 
 // A failure is one line about the file. For a page it has examples.

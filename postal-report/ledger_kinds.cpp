@@ -18,6 +18,8 @@ const std::array<kind_words, ledger::discrepancy_count> kinds{
      {discrepancy::duplicated, "duplicated", "Duplicated: each copy too many", false},
      {discrepancy::misdelivered, "misdelivered", "Misdelivered", false},
      {discrepancy::bounced, "bounced", "Bounced", false},
+     {discrepancy::missed, "missed-notification",
+      "Missed notifications: there, and not told of in IDLE", false},
      {discrepancy::unacknowledged, "unacknowledged", "Delivered without being acknowledged", false},
      {discrepancy::out_of_order, "out-of-order", "Out of order", false},
      {discrepancy::not_known, "not-known", "Not known yet", false},

@@ -88,6 +88,7 @@ table examples_table(const kind_words& kind, const discrepancy_examples& of) {
                 {"what differs"}},
                {}};
     if (kind.what == discrepancy::not_looked_for) made.columns.back().title = "reason";
+    if (kind.what == discrepancy::missed) made.columns.back().title = "who was not told";
     if (kind.what == discrepancy::bounced) made.columns.back().title = "notification";
     for (const discrepancy_row& row : of.rows)
         made.rows.push_back({message_name(row), envelope(row), short_text(row.octets, 20),
@@ -234,6 +235,8 @@ void add_ledger_page(document& to, const ledger_report& one, const std::string& 
     }
     to.add_tables({accounts_table(where, found), servers_table(where, found)});
     to.add_tables({times_table(where, found)}, place::folded);
+    if (one.announced.all().messages > 0)
+        to.add_tables({one.announced.by_account()}, place::folded);
 }
 
 }  // namespace postal::report

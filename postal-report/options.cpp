@@ -66,6 +66,7 @@ cli::program describe_program(options& into) {
                               {"misdelivered", wanted_list{ledger::discrepancy::misdelivered}},
                               {"misplaced", wanted_list{ledger::discrepancy::misplaced}},
                               {"bounced", wanted_list{ledger::discrepancy::bounced}},
+                              {"missed-notification", wanted_list{ledger::discrepancy::missed}},
                               {"not-known", wanted_list{ledger::discrepancy::not_known}},
                               {"out-of-order", wanted_list{ledger::discrepancy::out_of_order}}})},
          {.names = "--one-store",

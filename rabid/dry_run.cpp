@@ -43,8 +43,11 @@ std::string describe_dry_run(const plan& of) {
         {"connections", chosen.rounds ? "--rounds" : "--connections", of.most_connections()});
     rows.emplace_back("messages", messages_text(chosen));
     if (chosen.watch.count() > 0)
-        rows.emplace_back(
-            "watches", "for new mail, with an interval of " + base::format_duration(chosen.watch));
+        rows.emplace_back("watches", "for new mail, with an interval of " +
+                                         base::format_duration(chosen.watch) +
+                                         (chosen.imap_percent == 0               ? ""
+                                          : chosen.watch_by == notified_by::idle ? ", in IDLE"
+                                                                                 : ", with NOOP"));
     else if (chosen.imap_percent > 0)
         rows.emplace_back("profile", base::printable(chosen.profile, 200));
     rows.emplace_back("accounts", std::to_string(of.accounts_of_all));

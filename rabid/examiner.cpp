@@ -22,8 +22,9 @@ std::string_view header_section(std::string_view message) {
 
 }  // namespace
 
-void examiner::open(const account& whose, ledger::way through) {
+void examiner::open(const account& whose, ledger::way through, std::uint32_t session) {
     through_ = through;
+    session_ = session;
     seen_.clear();
     copies_.clear();
     if (context_.row_buffer() != nullptr) {
@@ -76,12 +77,7 @@ examination_result examiner::finish(const sighting& where) {
     stats::tally& counts = context_.shared.counts();
     const bool watching = context_.of_run.chosen.watch.count() > 0;
     if (context_.row_buffer() != nullptr || watching) row.time_us = now_us();
-    // Of what lay there before nobody knows when it came.
-    const bool fresh = row.sent_us >= context_.of_run.started_us && row.time_us >= row.sent_us;
-    if (watching && fresh) {
-        counts.latency[static_cast<std::size_t>(phase::delivery)].record(
-            std::chrono::microseconds(row.time_us - row.sent_us));
-    }
+    if (watching) time(row, where.announced);
     if (context_.row_buffer() != nullptr) {
         row.server = server_;
         row.uid_validity = where.uid_validity;
@@ -89,6 +85,10 @@ examination_result examiner::finish(const sighting& where) {
         row.place = where.place;
         row.mailbox = mailbox_;
         row.through = through_;
+        row.announced_us = where.announced.time_us;
+        row.told = where.announced.how;
+        row.watcher = session_;
+        row.arrived_us = where.arrived_us;
         if (row.what == condition::foreign) note_returned(row);
         context_.row_buffer()->add(std::move(row));
     }
@@ -100,6 +100,20 @@ examination_result examiner::finish(const sighting& where) {
     message_.reset();
     last_ = key;
     return found;
+}
+
+// From when it was made to when the server told of it, and to when it was here. Of what lay there
+// before nobody knows when it came.
+void examiner::time(const ledger::seen_row& row, const announcement& told) {
+    if (row.sent_us < context_.of_run.started_us) return;
+    auto& times = context_.shared.counts().latency;
+    const auto record = [&](phase what, std::uint64_t until_us) {
+        if (until_us >= row.sent_us)
+            times[static_cast<std::size_t>(what)].record(
+                std::chrono::microseconds(until_us - row.sent_us));
+    };
+    record(phase::announced, told.time_us);
+    record(phase::delivery, row.time_us);
 }
 
 examination_result examiner::judge(mail::check_result checked, ledger::seen_row& row,

@@ -20,6 +20,7 @@
 #include "ledger/examination.hpp"
 #include "ledger/rows.hpp"
 #include "rabid/accounts.hpp"
+#include "rabid/announcements.hpp"
 #include "rabid/visit_notes.hpp"
 #include "rabid/worker_context.hpp"
 
@@ -42,14 +43,16 @@ struct sighting {
     std::uint64_t uid = 0;  // which stored message: an IMAP UID, a hash of POP3's; 0: not known
     std::uint32_t uid_validity = 0;  // IMAP's UIDVALIDITY
     std::uint64_t place = 0;         // its order in the mailbox; 0: not known
+    announcement announced{};        // when the session was told of it
+    std::uint64_t arrived_us = 0;    // INTERNALDATE; 0: not known
 };
 
 class examiner {
   public:
     explicit examiner(worker_context& context) : context_(context), message_(context.evidence) {}
 
-    // A mailbox is visited: whose, and through which protocol.
-    void open(const account& whose, ledger::way through);
+    // A mailbox is visited: whose, through which protocol, and by which session of the run.
+    void open(const account& whose, ledger::way through, std::uint32_t session = 0);
     // False when a message had broken off.
     bool close(const visit_notes::ending& how);
     // What the visit looks at.
@@ -70,6 +73,7 @@ class examiner {
     const message_key& last() const noexcept { return last_; }
 
   private:
+    void time(const ledger::seen_row& row, const announcement& told);
     examination_result judge(mail::check_result checked, ledger::seen_row& row, std::uint64_t uid);
     const std::string& store_read_by(ledger::way through) const;
     bool is_fine_but_for_qmail(const mail::check_result& checked);
@@ -86,6 +90,7 @@ class examiner {
     ledger::address_id mailbox_ = 0;
     ledger::address_id server_ = 0;
     ledger::way through_ = ledger::way::pop3;
+    std::uint32_t session_ = 0;
     bool in_message_ = false;
 };
 

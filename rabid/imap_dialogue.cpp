@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rabid/command_kinds.hpp"
+#include "rabid/plan.hpp"
 
 namespace postal::rabid {
 namespace {
@@ -123,6 +124,7 @@ asio::awaitable<bool> imap_dialogue::complete() {
 asio::awaitable<bool> imap_dialogue::hear() {
     const bool heard = co_await line_.hear(where_);
     if (heard) {
+        if (announced_.watching()) heard_us_ = now_us();
         take_steps();
         const std::uint64_t most = with_.reader == nullptr ? 0 : with_.reader->most_octets();
         if (line_.octets_of_answer() > most + most_octets_beside)
@@ -159,6 +161,7 @@ void imap_dialogue::take_steps() {
 }
 
 void imap_dialogue::take_step(const imap_step& step) {
+    if (announced_.watching()) note_announced(step);
     const std::string_view wrong = mailbox_.apply(step);
     if (!wrong.empty()) {
         const std::string_view verb = proto::imap_verb_name(mailbox_.answering());
@@ -185,6 +188,15 @@ void imap_dialogue::take_step(const imap_step& step) {
         return line_.give_up(where_, "too_big", "a message beyond --max-message");
     if (step.event == imap_event::body_piece && with_.reader->without_end(line_.now()))
         line_.give_up(where_, "flood", "a message without an end");
+}
+
+// What is wrong with it beside that, imap_mailbox says.
+void imap_dialogue::note_announced(const imap_step& step) {
+    const announcements::news what = announced_.take(step, heard_us_);
+    stats::tally& counts = line_.counts();
+    counts.announced += what.messages;
+    if (what.how == ledger::notice::early) counts.announced_early += what.messages;
+    if (what.taken_back > 0) ++counts.announced_shrunk;
 }
 
 void imap_dialogue::on_tagged(const imap_step& step) {

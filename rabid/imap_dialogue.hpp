@@ -20,6 +20,7 @@
 #include "proto/imap/commands.hpp"
 #include "proto/imap/mailbox.hpp"
 #include "proto/imap/responses.hpp"
+#include "rabid/announcements.hpp"
 #include "rabid/imap_reader.hpp"
 #include "rabid/phases.hpp"
 
@@ -60,6 +61,8 @@ class imap_dialogue {
     proto::imap_output& out() noexcept { return out_; }
     proto::imap_mailbox& mailbox() noexcept { return mailbox_; }
     imap_untagged& told() noexcept { return told_; }
+    // --watch: when messages were announced; what it tells of is counted here.
+    announcements& announced() noexcept { return announced_; }
     const proto::imap_capabilities& offered() const noexcept { return responses_.capabilities(); }
     const proto::imap_capabilities& enabled() const noexcept { return responses_.enabled(); }
     // The server has let us in with its greeting.
@@ -101,6 +104,7 @@ class imap_dialogue {
     asio::awaitable<bool> send_piece(std::string_view piece);
     void take_steps();
     void take_step(const imap_step& step);
+    void note_announced(const imap_step& step);
     void on_tagged(const imap_step& step);
     void on_untagged(const imap_step& step);
     // Counts commands by kind: each once, when it is answered or nothing can answer it.
@@ -113,6 +117,8 @@ class imap_dialogue {
     proto::imap_commands commands_;
     proto::imap_output out_;
     imap_untagged told_;
+    announcements announced_;
+    std::uint64_t heard_us_ = 0;  // since the epoch: the last read, of who watches
     std::string said_;
     // The command in hand.
     stage where_ = stage::banner;

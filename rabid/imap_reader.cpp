@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "proto/imap/date.hpp"
 #include "rabid/choice.hpp"
 #include "rabid/phases.hpp"
 
@@ -17,6 +18,12 @@ void imap_reader::begin_reading(std::uint32_t there) {
 
 bool imap_reader::take(const imap_step& step, const proto::imap_mailbox& mailbox) {
     switch (step.event) {
+        case imap_event::fetch:
+            arrived_us_ = 0;
+            break;
+        case imap_event::fetch_date:  // before the body or behind it
+            arrived_us_ = proto::read_imap_date(step.text);
+            break;
         case imap_event::body_begin:
             // The same body twice in one response: the first counts.
             if (state_ != state::between || !step.text.empty()) break;
@@ -54,7 +61,11 @@ void imap_reader::finish_message(const proto::imap_mailbox& mailbox) {
     state_ = state::between;
     turns_.message_ended();
     const examination_result what =
-        examiner_.finish({.uid = uid, .uid_validity = mailbox.uid_validity(), .place = uid});
+        examiner_.finish({.uid = uid,
+                          .uid_validity = mailbox.uid_validity(),
+                          .place = uid,
+                          .announced = told_ == nullptr ? announcement{} : told_->of(number),
+                          .arrived_us = arrived_us_});
     if (uid == 0) return;
     const bool known = keys_.size() < most_messages && examiner_.last().run != 0;
     if (known && examiner_.notes().wanted()) keys_.insert_or_assign(uid, examiner_.last());

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "proto/imap/mailbox.hpp"
+#include "rabid/announcements.hpp"
 #include "rabid/examiner.hpp"
 #include "rabid/turn_clock.hpp"
 
@@ -28,6 +29,8 @@ class imap_reader {
     imap_reader(worker_context& context, examiner& messages, base::random_source& random)
         : context_(context), examiner_(messages), random_(random) {}
 
+    // --watch: when the messages were announced.
+    void watch(const announcements& told) noexcept { told_ = &told; }
     // Messages are to be read of so many that are there.
     void begin_reading(std::uint32_t there);
     // How many of them have come since, each counted once.
@@ -74,6 +77,8 @@ class imap_reader {
     std::uint32_t came_count_ = 0;
     std::size_t ours_before_ = 0;
     turn_clock turns_;
+    const announcements* told_ = nullptr;
+    std::uint64_t arrived_us_ = 0;  // of the message in hand
     state state_ = state::between;
 };
 

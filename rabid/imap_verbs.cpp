@@ -168,7 +168,11 @@ asio::awaitable<bool> imap_verbs::read(std::span<const std::uint32_t> left) {
         text_.clear();
         left = left.subspan(proto::append_imap_set(text_, left));
         reader_.begin(steady_clock::now());
-        const imap_tag tag = commands_.fetch(out_, imap_verb::fetch, text_, "(UID BODY.PEEK[])");
+        // When it came, for who compares that with when others were told of it.
+        const std::string_view items = visit_.messages.notes().wanted()
+                                           ? "(UID INTERNALDATE BODY.PEEK[])"
+                                           : "(UID BODY.PEEK[])";
+        const imap_tag tag = commands_.fetch(out_, imap_verb::fetch, text_, items);
         fine = co_await dialogue_.command(stage::retrieve, tag, {.reader = &reader_});
     }
     visit_.messages.notes().looked_at(reader_.came(), there);
@@ -209,19 +213,75 @@ asio::awaitable<bool> imap_verbs::watch() {
     std::uint32_t& known = dialogue_.told().known;
     known = exists();
     visit_.messages.notes().watching();
+    dialogue_.announced().begin(known, idles());
+    const std::uint64_t opened = now_us();
+    std::uint64_t alive = opened;  // up to then all that was told of was read
     bool fine = true;
     while (fine && !stopping()) {
         const std::uint64_t since = now_us();
         if (exists() <= known) fine = co_await rest(visit_.context.of_run.chosen.watch);
-        if (fine && exists() <= known) visit_.messages.notes().nothing_new(since);
+        if (fine && exists() <= known) {
+            visit_.messages.notes().nothing_new(since);
+            alive = now_us();
+        }
         if (!fine || exists() <= known) continue;
-        std::vector<std::uint32_t> numbers;
-        while (known < exists())
-            numbers.push_back(++known);
-        fine = co_await read(numbers);
+        fine = co_await read_announced();
+        if (fine && read_all_) {
+            alive = now_us();
+            note_idle(opened);
+        }
+        stretch_ = {};
         if (fine) fine = co_await remove();
     }
+    if (exists() <= known) note_idle(opened);
+    visit_.messages.notes().waited(
+        {.session = visit_.appends.session,
+         .opened_us = opened,
+         .began_us = opened,
+         .ended_us = alive,
+         .how = idles() ? ledger::waiting::idling : ledger::waiting::polling});
     co_return fine;
+}
+
+// What has come.
+asio::awaitable<bool> imap_verbs::read_announced() {
+    std::uint32_t& known = dialogue_.told().known;
+    std::vector<std::uint32_t> numbers;
+    while (known < exists())
+        numbers.push_back(++known);
+    const std::uint64_t gone = dialogue_.announced().gone();
+    bool fine = co_await read(numbers);
+    const std::uint64_t missing =
+        numbers.size() - std::min<std::uint64_t>(numbers.size(), reader_.came());
+    read_all_ = missing == 0;
+    if (fine && !read_all_ && !stopping()) fine = co_await look_for_absent(missing, gone);
+    dialogue_.announced().forget(known);
+    co_return fine;
+}
+
+// Somebody else may have deleted what was announced. The server may not say so while it answers
+// FETCH (RFC 3501 7.4.1), and does with NOOP: what then still counts and was not there, never was.
+asio::awaitable<bool> imap_verbs::look_for_absent(std::uint64_t missing,
+                                                  std::uint64_t gone_before) {
+    const imap_tag tag = commands_.plain(out_, imap_verb::noop);
+    const bool fine = co_await dialogue_.command(stage::command, tag);
+    const std::uint64_t gone = dialogue_.announced().gone() - gone_before;
+    if (!fine || gone >= missing) co_return fine;
+    visit_.context.shared.counts().announced_absent += missing - gone;
+    visit_.connection.refused(stage::retrieve, "contradiction",
+                              "EXISTS counts messages that FETCH does not find");
+    co_return fine;
+}
+
+// Behind all that was told of in it and read.
+void imap_verbs::note_idle(std::uint64_t opened_us) {
+    if (stretch_.ended_us > stretch_.began_us)
+        visit_.messages.notes().waited({.session = visit_.appends.session,
+                                        .opened_us = opened_us,
+                                        .began_us = stretch_.began_us,
+                                        .ended_us = stretch_.ended_us,
+                                        .how = ledger::waiting::in_idle});
+    stretch_ = {};
 }
 
 // ---- deleting ----
@@ -336,21 +396,44 @@ asio::awaitable<bool> imap_verbs::make_mailbox() {
 
 // ---- waiting ----
 
-// IDLE, or a pause with NOOP behind it where the server has none. Ends early when there are more
-// messages than before.
+bool imap_verbs::idles() const noexcept {
+    const options& chosen = visit_.context.of_run.chosen;
+    const bool may = chosen.watch.count() == 0 || chosen.watch_by == notified_by::idle;
+    return may && dialogue_.offered().has(imap_capability::idle);
+}
+
+// In IDLE, said again where that is long, or a pause with NOOP behind it. IDLE ends early when
+// there are more messages than before.
 asio::awaitable<bool> imap_verbs::rest(std::chrono::nanoseconds how_long) {
+    if (!idles()) co_return co_await ask_after(how_long);
     const std::uint32_t before = exists();
-    if (!dialogue_.offered().has(imap_capability::idle)) {
-        co_await visit_.connection.pause(how_long);
-        co_return co_await dialogue_.command(stage::idle, commands_.plain(out_, imap_verb::noop));
+    bool fine = true;
+    for (auto left = how_long; fine && left.count() > 0; left -= longest_idle) {
+        fine = co_await idle(std::min(longest_idle, left));
+        if (stopping() || exists() > before) break;
     }
+    co_return fine;
+}
+
+asio::awaitable<bool> imap_verbs::ask_after(std::chrono::nanoseconds how_long) {
+    co_await visit_.connection.pause(how_long);
+    co_return co_await dialogue_.command(stage::idle, commands_.plain(out_, imap_verb::noop));
+}
+
+asio::awaitable<bool> imap_verbs::idle(std::chrono::nanoseconds how_long) {
+    const std::uint32_t before = exists();
     if (!dialogue_.begin(stage::idle, commands_.plain(out_, imap_verb::idle))) co_return false;
+    dialogue_.announced().idle_said();
     bool fine = co_await dialogue_.send_out();
     if (fine) fine = co_await dialogue_.wait_for_go_ahead();
+    if (fine && stretch_.began_us == 0) stretch_.began_us = now_us();
     if (fine) fine = co_await idle_until(steady_clock::now() + how_long, before);
     if (!fine || dialogue_.completed()) co_return fine;
+    dialogue_.announced().done_said();
+    const std::uint64_t done = now_us();
     fine = co_await dialogue_.send(proto::imap_done, proto::imap_done);
     if (fine) fine = co_await dialogue_.complete();
+    if (fine) stretch_.ended_us = done;
     co_return fine;
 }
 

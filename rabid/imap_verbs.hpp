@@ -23,6 +23,10 @@
 
 namespace postal::rabid {
 
+// A server may take a client for gone that has been in IDLE for half an hour; who says it again
+// before 29 minutes is safe (RFC 2177 3).
+inline constexpr std::chrono::nanoseconds longest_idle = std::chrono::minutes(28);
+
 // In a mailbox that is selected. Each gives true when the server did what it should.
 class imap_verbs {
   public:
@@ -34,6 +38,8 @@ class imap_verbs {
 
   private:
     asio::awaitable<bool> read(std::span<const std::uint32_t> numbers);
+    asio::awaitable<bool> read_announced();
+    asio::awaitable<bool> look_for_absent(std::uint64_t missing, std::uint64_t gone_before);
     asio::awaitable<bool> read_one();
     asio::awaitable<bool> read_chosen();
     asio::awaitable<bool> read_new();
@@ -46,6 +52,8 @@ class imap_verbs {
     asio::awaitable<bool> append();
     asio::awaitable<bool> make_mailbox();
     asio::awaitable<bool> rest(std::chrono::nanoseconds how_long);
+    asio::awaitable<bool> ask_after(std::chrono::nanoseconds how_long);
+    asio::awaitable<bool> idle(std::chrono::nanoseconds how_long);
     asio::awaitable<bool> idle_until(load::steady_time until, std::uint32_t before);
 
     // These write into out_; no_tag when there is nothing to say.
@@ -65,6 +73,15 @@ class imap_verbs {
     }
     std::uint32_t exists() const noexcept { return dialogue_.mailbox().exists(); }
     bool stopping() const noexcept { return visit_.context.shared.own.stopping(); }
+    bool idles() const noexcept;
+    void note_idle(std::uint64_t opened_us);
+
+    // The stretch in IDLE that goes on, which may be said again meanwhile: from the first
+    // continuation request to the last DONE that was answered. 0: there is none.
+    struct idle_stretch {
+        std::uint64_t began_us = 0;
+        std::uint64_t ended_us = 0;
+    };
 
     const visit_context& visit_;
     imap_dialogue& dialogue_;
@@ -72,6 +89,8 @@ class imap_verbs {
     proto::imap_commands& commands_;
     proto::imap_output& out_;
     std::string text_;  // scratch: sequence sets
+    idle_stretch stretch_;
+    bool read_all_ = true;  // of what was announced last
 };
 
 }  // namespace postal::rabid

@@ -11,7 +11,9 @@ imap_visit::imap_visit(const visit_context& who)
     : visit_(who),
       dialogue_(who.connection),
       reader_(who.context, who.messages, who.random),
-      verbs_(visit_, dialogue_, reader_) {}
+      verbs_(visit_, dialogue_, reader_) {
+    reader_.watch(dialogue_.announced());
+}
 
 asio::awaitable<bool> imap_visit::run() {
     bool fine = co_await begin();

@@ -16,6 +16,9 @@
 
 namespace postal::rabid {
 
+// How an IMAP session that watches hears of mail.
+enum class notified_by : std::uint8_t { idle, noop };
+
 struct options : program::client_options {
     std::string imap_servers;         // --imap; empty: SERVER, at port 143
     std::string store;                // in the ledger; empty: the servers as given
@@ -37,6 +40,7 @@ struct options : program::client_options {
     std::optional<std::uint64_t> rounds;  // visits to each account
     std::chrono::nanoseconds timeout = std::chrono::minutes(1);
     std::chrono::nanoseconds watch{0};  // 0: no watching
+    notified_by watch_by = notified_by::idle;
 };
 
 // done when --help or --version was asked for and printed.

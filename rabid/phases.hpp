@@ -22,17 +22,19 @@ enum class phase : std::uint8_t {
     retrieve,     // from asking for a message to its last octet; of pipelined ones, from the one
                   // before
     remove,       // from the command that deletes to its reply
-    session,  // a visit that succeeded, from the connection's beginning (open loop: from when it
-              // was due) to its end
-    service,  // the same from the connection's beginning
-    delivery  // from when postal made a message until it was seen (--watch)
+    session,    // a visit that succeeded, from the connection's beginning (open loop: from when it
+                // was due) to its end
+    service,    // the same from the connection's beginning
+    announced,  // from when postal made a message until the server told of it (--watch): by the
+                // first EXISTS that counts it, over POP3 by STAT
+    delivery    // the same until it was seen: read whole
 };
-inline constexpr std::size_t phase_count = 11;
+inline constexpr std::size_t phase_count = 12;
 
 inline const std::vector<std::string>& phase_names() {
     static const std::vector<std::string> names{"connect", "tls",     "tls_resumed", "banner",
                                                 "login",   "list",    "retrieve",    "delete",
-                                                "session", "service", "delivery"};
+                                                "session", "service", "announced",   "delivery"};
     return names;
 }
 

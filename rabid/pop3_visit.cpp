@@ -47,6 +47,7 @@ asio::awaitable<bool> pop3_visit::run() {
     if (fine) {
         fine = co_await retrieve();
         visit_.messages.notes().looked_at(read_whole_, there_);
+        if (run.chosen.watch.count() > 0) visit_.messages.notes().visited();
     }
     if (fine) fine = co_await remove();
     if (fine) fine = co_await say_quit();
@@ -161,6 +162,7 @@ asio::awaitable<bool> pop3_visit::look_around() {
         co_return false;
     }
     there_ = static_cast<std::uint32_t>(numbers->number);
+    if (visit_.context.of_run.chosen.watch.count() > 0) shown_ = {now_us(), ledger::notice::visit};
     visit_.messages.notes().listed(there_);
     if (!offered_.pipelining) {
         parser_.expect(pop3_form::listing);
@@ -313,7 +315,7 @@ void pop3_visit::message_end() {
     ++read_whole_;
     turns_.message_ended();
     // Numbers begin anew on each visit (RFC 1939 5): they are no place.
-    const examination_result what = visit_.messages.finish({.uid = which.uid});
+    const examination_result what = visit_.messages.finish({.uid = which.uid, .announced = shown_});
     if (pick_deletion(visit_.context.of_run.chosen, what, visit_.random)) {
         to_delete_.push_back(which.number);
         if (visit_.messages.notes().wanted())

@@ -77,6 +77,7 @@ class pop3_visit {
     std::string greeting_;
     std::string out_;
     std::uint32_t there_ = 0;
+    announcement shown_;  // --watch: by this visit's STAT
     std::vector<message> wanted_;
     std::vector<std::uint64_t> uids_;       // by number, from 0
     std::vector<std::uint32_t> to_delete_;  // numbers

@@ -84,7 +84,8 @@ asio::awaitable<std::optional<std::size_t>> session::wait_for_account() {
 asio::awaitable<bool> session::call_on(std::size_t account_number) {
     const bool imap = random_.below(100) < plan_.chosen.imap_percent;
     const auto& servers = imap ? plan_.imap : plan_.pop3;
-    examiner_.open(plan_.users->at(account_number), imap ? ledger::way::imap : ledger::way::pop3);
+    examiner_.open(plan_.users->at(account_number), imap ? ledger::way::imap : ledger::way::pop3,
+                   index_);
     const bool connected = co_await channel_.open(servers[index_ % servers.size()], random_);
     if (!connected) {
         examiner_.close({channel_.first_problem(), context_.shared.own.stopping()});

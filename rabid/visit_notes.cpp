@@ -55,6 +55,24 @@ void visit_notes::nothing_new(std::uint64_t since_us) {
     if (watching_) row_.ended_us = std::max(row_.ended_us, since_us);
 }
 
+void visit_notes::waited(ledger::wait_row row) {
+    const bool too_short =
+        row.how == ledger::waiting::in_idle && row.ended_us - row.began_us < ledger::told_within_us;
+    if (!wanted() || too_short) return;
+    row.mailbox = row_.mailbox;
+    row.server = row_.server;
+    row.through = row_.through;
+    to_->add(row);
+}
+
+void visit_notes::visited() {
+    if (complete_)
+        waited({.opened_us = row_.began_us,
+                .began_us = row_.began_us,
+                .ended_us = row_.began_us,
+                .how = ledger::waiting::visiting});
+}
+
 void visit_notes::removing(const message_key& which, std::uint64_t uid,
                            std::uint32_t uid_validity) {
     if (!wanted() || which.run == 0) return;

@@ -40,6 +40,12 @@ class visit_notes {
     // Since the epoch: all that came in before was read.
     void nothing_new(std::uint64_t since_us);
 
+    // --watch: a session waited so long; where and how it did is known here. In IDLE only what is
+    // long enough to be held against the server.
+    void waited(ledger::wait_row row);
+    // --watch over POP3: what was there at the beginning of the visit was read.
+    void visited();
+
     void removing(const message_key& which, std::uint64_t uid, std::uint32_t uid_validity);
 
     struct ending {

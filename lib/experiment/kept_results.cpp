@@ -64,8 +64,9 @@ std::string why_left_out(const results& of, const analysis& found) {
 }
 
 // Of the variants of that name; those of an experiment with other variants are not known.
-std::vector<std::optional<double>> values_of(const metric_result* from, const experiment_record& of,
-                                             const experiment_record& now) {
+std::vector<std::optional<double>> values_by_variant(const metric_result* from,
+                                                     const experiment_record& of,
+                                                     const experiment_record& now) {
     std::vector<std::optional<double>> values(now.variants.size());
     for (std::size_t i = 0; from != nullptr && i < now.variants.size(); ++i) {
         const auto same =
@@ -120,7 +121,7 @@ base::expected<kept_results> read_kept(const std::string& folder, const experime
             const auto asked = parse_gate(gate);
             const metric_result* const from =
                 asked ? metric_of(*asked, read->record, found) : nullptr;
-            one.values.push_back(values_of(from, read->record, now));
+            one.values.push_back(values_by_variant(from, read->record, now));
         }
     }
     std::ranges::stable_sort(made.kept, {}, &kept_result::started);

@@ -3,10 +3,10 @@
 // the same kind of machine, from earlier days.
 //
 // The newest `most_kept` are taken. One that did not come to its end, is damaged, has no verdict
-// that counts, or missed a gate itself is left out, and named. Fails, so that nothing is measured in
-// vain, where one is of another experiment or another kind of machine, with the difference: another
-// processor, number of processors, memory (by more than 5 %) or kernel. Versions of servers may
-// differ; that is what gates are about.
+// that counts, or missed a gate itself is left out, and named. Fails, so that nothing is measured
+// in vain, where one is of another experiment or another kind of machine, with the difference:
+// another processor, number of processors, memory (by more than 5 %) or kernel. Versions of servers
+// may differ; that is what gates are about.
 #pragma once
 
 #include "base/result.hpp"

@@ -20,8 +20,9 @@ constexpr std::size_t place_of(discrepancy what) {
 std::string found_rows() {
     return fmt::format(
         "FROM findings f LEFT JOIN main.sent s ON s.number = f.sent "
-        "LEFT JOIN seen o ON o.number = f.seen AND f.kind <> {}",
-        place_of(discrepancy::bounced));
+        "LEFT JOIN seen o ON o.number = f.seen AND f.kind NOT IN ({0}, {1}) "
+        "LEFT JOIN waits w ON w.number = f.seen AND f.kind = {1}",
+        place_of(discrepancy::bounced), place_of(discrepancy::missed));
 }
 
 // "sum(kind = 0), sum(kind = 1), ..."
@@ -120,7 +121,7 @@ expected<void> findings::list_all(const coverage& readers,
 // whole, for all messages, first.
 //
 // Why a message was not looked for stands where a copy's condition would; of one that came back the
-// notification stands in the copy's place.
+// notification stands in the copy's place, and so does the session that missed one.
 expected<void> findings::list_noted(std::int64_t kind, std::uint64_t most, const coverage& readers,
                                     const std::function<void(const discrepancy_row&)>& on_row) {
     const auto is = [kind](discrepancy what) { return kind == static_cast<std::int64_t>(what); };
@@ -133,13 +134,20 @@ expected<void> findings::list_noted(std::int64_t kind, std::uint64_t most, const
         "SELECT run, session, sequence, sender, recipient, outcome, code, enhanced, time, octets "
         "FROM sent_messages WHERE number = ?1");
     if (!sent) return sent.error();
-    auto seen =
-        file_->prepare(is(discrepancy::bounced)
-                           ? "SELECT run, session, sequence, mailbox, action, "
-                             "trim(coalesce(status, '') || ' ' || coalesce(detail, '')), time, way "
-                             "FROM returned_messages WHERE number = ?1"
-                           : "SELECT run, session, sequence, mailbox, condition, detail, time, way "
-                             "FROM seen_messages WHERE number = ?1");
+    std::string_view copy =
+        "SELECT run, session, sequence, mailbox, condition, detail, time, way "
+        "FROM seen_messages WHERE number = ?1";
+    if (is(discrepancy::bounced))
+        copy =
+            "SELECT run, session, sequence, mailbox, action, "
+            "trim(coalesce(status, '') || ' ' || coalesce(detail, '')), time, way "
+            "FROM returned_messages WHERE number = ?1";
+    if (is(discrepancy::missed))
+        copy =
+            "SELECT '', '', '', mailbox, 'not_announced', 'session ' || session || ' of ' || "
+            "observer || ' was in IDLE at ' || server || ' from ' || began || ' on', ended, way "
+            "FROM mailbox_waits WHERE number = ?1";
+    auto seen = file_->prepare(copy);
     if (!seen) return seen.error();
     ask->bind(1, kind);
     ask->bind(2, most);
@@ -185,8 +193,9 @@ expected<breakdown> findings::break_down(std::uint64_t most_examples, const cove
         file_->number("SELECT count(DISTINCT coalesce(s.recipient, o.mailbox)) " + found_rows());
     if (!accounts) return accounts.error();
     made.all_accounts = static_cast<std::uint64_t>(*accounts);
-    for (const auto& done : {count_places("coalesce(s.recipient, o.mailbox)", made.accounts),
-                             count_places("o.server", made.servers), count_times(made)})
+    for (const auto& done :
+         {count_places("coalesce(s.recipient, o.mailbox)", made.accounts),
+          count_places("coalesce(o.server, w.server)", made.servers), count_times(made)})
         if (!done) return done.error();
     return made;
 }

@@ -58,6 +58,7 @@ constexpr std::array sent_copied{column::message, column::run,     column::plain
 constexpr std::array seen_copied{column::message, column::run,     column::run,   column::plain,
                                  column::plain,   column::address, column::plain, column::plain,
                                  column::address, column::plain,   column::plain, column::plain,
+                                 column::plain,   column::plain,   column::plain, column::plain,
                                  column::plain,   column::plain,   column::plain};
 
 constexpr std::array removed_columns{
@@ -69,6 +70,10 @@ constexpr std::array returned_columns{
 constexpr std::array visit_columns{column::message, column::run,   column::address, column::plain,
                                    column::address, column::plain, column::plain,   column::plain,
                                    column::plain,   column::plain, column::plain};
+
+constexpr std::array wait_columns{column::message, column::run,     column::plain, column::address,
+                                  column::plain,   column::address, column::plain, column::plain,
+                                  column::plain,   column::plain};
 
 class joiner {
   public:
@@ -90,6 +95,7 @@ class joiner {
         if (done) done = copy_rows(from, "seen", seen_copied);
         if (done) done = copy_rows(from, "removed", removed_columns);
         if (done) done = copy_rows(from, "returned", returned_columns);
+        if (done) done = copy_rows(from, "waits", wait_columns, put_wait);
         if (done) done = copy_rows(from, "visits", visit_columns, put_visit);
         from.execute("COMMIT");
         return done;

@@ -61,12 +61,19 @@ seen_entry seen_at(const statement& row) {
     result.through = static_cast<way>(row.number(11));
     result.server = row.number(12);
     result.uid_validity = row.number(13);
+    if (!row.is_null(14)) {
+        result.announced_us = row.number(14);
+        result.told = static_cast<notice>(row.number(15));
+        result.watcher = row.number(16);
+    }
+    result.arrived_us = row.number(17);
     return result;
 }
 
 removed_entry removed_at(const statement& row) {
-    return {row.number(3), row.number(4), row.number(5), row.number(6),
-            static_cast<way>(row.number(7))};
+    return {
+        row.number(3), row.number(4), row.number(5), row.number(6), static_cast<way>(row.number(7)),
+        row.number(8)};
 }
 
 returned_entry returned_at(const statement& row) {
@@ -91,14 +98,16 @@ constexpr std::string_view sent_in_order =
     "SELECT run, session, sequence, number, recipient, sender, outcome, time_us, octets FROM sent "
     "WHERE outcome BETWEEN 0 AND 4 ORDER BY run DESC, session DESC, sequence DESC";
 constexpr std::string_view removed_in_order =
-    "SELECT run, session, sequence, mailbox, server, uid_validity, uid, way FROM removed "
+    "SELECT run, session, sequence, mailbox, server, uid_validity, uid, way, time_us FROM removed "
     "WHERE way BETWEEN 0 AND 3 ORDER BY run DESC, session DESC, sequence DESC";
 constexpr std::string_view returned_in_order =
     "SELECT run, session, sequence, number, recipient, time_us, action, substr(status, 1, 15) "
     "FROM returned WHERE action BETWEEN 0 AND 4 ORDER BY run DESC, session DESC, sequence DESC";
 constexpr std::string_view seen_in_order =
     "SELECT run, session, sequence, number, observer, mailbox, uid, place, time_us, sent_us, "
-    "condition, way, server, uid_validity FROM seen "
+    "condition, way, server, uid_validity, "
+    "CASE WHEN notice BETWEEN 0 AND 4 THEN announced_us END, notice, watcher, "
+    "coalesce(arrived_us, 0) FROM seen "
     "WHERE run IS NOT NULL AND condition BETWEEN 0 AND 14 "
     "AND way BETWEEN 0 AND 3 ORDER BY run DESC, session DESC, sequence DESC";
 
@@ -212,7 +221,7 @@ expected<answers> reader::reconcile(const questions& wanted) {
     reconciler judge({[&](discrepancy what, std::int64_t sent, std::int64_t seen) {
                           if (is_noted) noted->note(what, sent, seen);
                       },
-                      wanted.on_delivery, on_judged, on_sent},
+                      wanted.on_delivery, on_judged, on_sent, wanted.on_told},
                      std::move(*seen_from));
     auto done = judge_strangers(judge);
     if (done) done = judge_all(judge, wanted.one_store);
@@ -246,6 +255,20 @@ expected<answers> reader::reconcile(const questions& wanted) {
 
 expected<std::vector<std::string>> reader::largest_domains(std::size_t most) {
     return ledger::largest_domains(file_, most);
+}
+
+expected<std::vector<std::string>> reader::addresses(const std::vector<std::int64_t>& numbers) {
+    auto ask = file_.prepare("SELECT address FROM addresses WHERE id = ?1");
+    if (!ask) return ask.error();
+    std::vector<std::string> found;
+    for (const std::int64_t number : numbers) {
+        ask->bind(1, number);
+        const int step = ask->step();
+        if (step != SQLITE_ROW && step != SQLITE_DONE) return file_.failure(step);
+        found.push_back(step == SQLITE_ROW ? ask->text(0) : std::string());
+        ask->reset();
+    }
+    return found;
 }
 
 expected<void> reader::judge_strangers(reconciler& judge) {

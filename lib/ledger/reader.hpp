@@ -58,6 +58,8 @@ struct questions {
     // recipient's domain in `domains`, or its size for another domain.
     std::function<void(const judgement&, std::size_t domain)> on_judged;
     std::vector<std::string> domains{};
+    // Called for each acknowledged message that was looked for while readers waited for mail.
+    std::function<void(const told_of&)> on_told{};
     // All servers show the same mailboxes.
     bool one_store = false;
 };
@@ -89,6 +91,9 @@ class reader {
     // recipients without one.
     base::expected<std::vector<std::string>> largest_domains(std::size_t most);
 
+    // With numbers that callbacks had; empty for one that there is not.
+    base::expected<std::vector<std::string>> addresses(const std::vector<std::int64_t>& numbers);
+
   private:
     static base::expected<reader> over(base::expected<database> file);
     explicit reader(database file) : file_(std::move(file)) {}
@@ -109,6 +114,7 @@ class reader {
     base::expected<observation> read_observation(const std::vector<numbered_run>& runs,
                                                  bool one_store);
     base::expected<void> read_visits(coverage& into, bool one_store);
+    base::expected<void> read_waits(waits& into, bool one_store);
 
     database file_;
     std::unordered_map<std::int64_t, std::uint64_t> sent_by_run_;  // rows

@@ -32,7 +32,8 @@ expected<observation> reader::read_observation(const std::vector<numbered_run>& 
         if (!seen) return seen.error();
         result.untold = *seen != 0;
     }
-    const auto read = read_visits(result.readers, one_store);
+    auto read = read_visits(result.readers, one_store);
+    if (read) read = read_waits(result.who_waited, one_store);
     if (!read) return read.error();
     return result;
 }
@@ -56,6 +57,27 @@ expected<void> reader::read_visits(coverage& into, bool one_store) {
         one.ended_us = ask->number(5);
         one.reason = ask->text(6);
         into.add(std::move(one));
+    }
+    if (step != SQLITE_DONE) return file_.failure(step);
+    into.finish();
+    return {};
+}
+
+expected<void> reader::read_waits(waits& into, bool one_store) {
+    auto ask = file_.prepare(
+        "SELECT mailbox, number, observer, session, server, waiting, opened_us, began_us, ended_us "
+        "FROM waits WHERE waiting BETWEEN 0 AND 3 ORDER BY mailbox");
+    if (!ask) return ask.error();
+    int step = SQLITE_ROW;
+    while ((step = ask->step()) == SQLITE_ROW) {
+        into.add(ask->number(0), {.number = ask->number(1),
+                                  .observer = ask->number(2),
+                                  .session = ask->number(3),
+                                  .server = one_store ? 0 : ask->number(4),
+                                  .opened_us = ask->number(6),
+                                  .began_us = ask->number(7),
+                                  .ended_us = ask->number(8),
+                                  .how = static_cast<waiting>(ask->number(5))});
     }
     if (step != SQLITE_DONE) return file_.failure(step);
     into.finish();

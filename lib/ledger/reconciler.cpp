@@ -98,7 +98,12 @@ void reconciler::add(message_entry& one) {
         return std::tie(a.recipient, a.number) < std::tie(b.recipient, b.number);
     });
     std::sort(one.removed.begin(), one.removed.end());
-    one.removed.erase(std::unique(one.removed.begin(), one.removed.end()), one.removed.end());
+    const auto same_copy_removed = [](const removed_entry& a, const removed_entry& b) {
+        return std::tie(a.mailbox, a.server, a.uid_validity, a.uid, a.through) ==
+               std::tie(b.mailbox, b.server, b.uid_validity, b.uid, b.through);
+    };
+    one.removed.erase(std::unique(one.removed.begin(), one.removed.end(), same_copy_removed),
+                      one.removed.end());
     at_hand_ = &one;
     if (session_ != std::pair(one.run, one.session)) {
         session_ = {one.run, one.session};
@@ -175,7 +180,7 @@ void reconciler::add_found(const sent_entry& sent, span here) {
         report(discrepancy::unacknowledged, sent.number, earliest(here).number);
     }
     count_delivery(here);
-    judged({&sent, what, &earliest(here), copies});
+    judged({&sent, what, &earliest(here), copies, nullptr, here});
 }
 
 // It was seen; is it there still? What is judged as found may be gone, but nobody can know.
@@ -341,6 +346,24 @@ void reconciler::report(discrepancy what, std::int64_t sent, std::int64_t seen) 
 
 void reconciler::judged(const judgement& one) {
     if (who_.on_judged) who_.on_judged(one);
+    judge_told(one);
+}
+
+// Of what nobody has looked for it is not known whether there was anything to tell of.
+void reconciler::judge_told(const judgement& one) {
+    const bool looked_for = one.what == finding::found || one.what == finding::vanished ||
+                            one.what == finding::lost || one.what == finding::misplaced;
+    if (one.sent->what != outcome::accepted || !looked_for) return;
+    told_.add({.accepted_us = one.sent->time_us,
+               .mailbox = one.sent->recipient,
+               .here = one.here,
+               .removed = at_hand_->removed});
+    if (told_.counts() && who_.on_told)
+        who_.on_told({one.sent->recipient, told_.after_us(), told_.parts()});
+    for (const std::int64_t wait : told_.missed()) {
+        ++summary_.missed;
+        report(discrepancy::missed, one.sent->number, wait);
+    }
 }
 
 }  // namespace postal::ledger

@@ -28,6 +28,7 @@
 //                    not noted its end, and may yet say so
 //   out of order     of one sender to one recipient, in one session: seen after a message that was
 //                    accepted later (RFC 4737's reordered)
+//   missed           a stretch in IDLE in which a session was not told of the message: told.hpp
 // Copies of one mailbox that were found through different protocols are not added up.
 //
 // Limits: the order is checked for the first four million pairs of sender and recipient of each
@@ -38,6 +39,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <unordered_map>
@@ -46,6 +48,7 @@
 #include "ledger/coverage.hpp"
 #include "ledger/rows.hpp"
 #include "ledger/size_class.hpp"
+#include "ledger/told.hpp"
 
 namespace postal::ledger {
 
@@ -60,9 +63,10 @@ enum class discrepancy : std::uint8_t {
     not_known,
     vanished,
     not_looked_for,
-    bounced
+    bounced,
+    missed  // each session that missed it counts
 };
-inline constexpr std::size_t discrepancy_count = 11;
+inline constexpr std::size_t discrepancy_count = 12;
 using discrepancy_counts = std::array<std::uint64_t, discrepancy_count>;
 
 // Rows as they stand in the file: numbers of rows, addresses and runs.
@@ -86,6 +90,10 @@ struct seen_entry {
     std::int64_t sent_us = 0;
     condition what = condition::verified;
     way through = way::smtp;
+    std::int64_t announced_us = 0;  // 0: the session was not told before it read it
+    std::int64_t watcher = 0;
+    std::int64_t arrived_us = 0;  // 0: not known
+    notice told = notice::visit;
 };
 
 // A copy that a reader has told the server to remove.
@@ -95,6 +103,7 @@ struct removed_entry {
     std::int64_t uid_validity = 0;
     std::int64_t uid = 0;
     way through = way::pop3;
+    std::int64_t time_us = 0;
 
     auto operator<=>(const removed_entry&) const = default;
 };
@@ -140,6 +149,7 @@ struct observation {
     std::int64_t sinks_until_us = coverage::never;
     // Somebody looked and does not say where: thought to be everywhere.
     bool untold = false;
+    waits who_waited{};
 };
 
 // Of one class of sizes.
@@ -173,6 +183,7 @@ struct summary {
     std::uint64_t corrupt_acknowledged = 0;
     std::uint64_t misdelivered = 0;
     std::uint64_t out_of_order = 0;
+    std::uint64_t missed = 0;            // notifications, each session's for itself
     std::uint64_t seen_before_sent = 0;  // the clocks of the two hosts differ
     bool order_is_whole = true;
     std::array<counted_size, size_class_count> sizes{};  // by size_class_of()
@@ -205,6 +216,14 @@ struct judgement {
     std::size_t copies = 0;  // in the recipient's mailbox
     // Of a bounced one the first notification; else null.
     const returned_entry* back = nullptr;
+    std::span<const seen_entry> here{};  // what was seen in the recipient's mailbox
+};
+
+// When readers were told of an acknowledged message that was looked for while they waited.
+struct told_of {
+    std::int64_t mailbox = 0;
+    std::optional<std::int64_t> after_us{};  // its acceptance; nothing: never
+    std::span<const told_part> parts{};
 };
 
 // Whether a notification's status says that the message was not delivered in time (RFC 3463: the
@@ -222,10 +241,11 @@ class reconciler {
         std::function<void(const judgement&)> on_judged;
         // Each row of `sent`, and its earliest copy in the recipient's mailbox, or 0.
         std::function<void(std::int64_t sent, std::int64_t seen)> on_sent{};
+        std::function<void(const told_of&)> on_told{};
     };
 
     explicit reconciler(listener who, observation how = {})
-        : who_(std::move(who)), how_(std::move(how)) {}
+        : who_(std::move(who)), how_(std::move(how)), told_(std::move(how_.who_waited)) {}
 
     // Sorts the message's rows.
     void add(message_entry& one);
@@ -270,9 +290,11 @@ class reconciler {
     void end_missing();
     void report(discrepancy what, std::int64_t sent, std::int64_t seen);
     void judged(const judgement& one);
+    void judge_told(const judgement& one);
 
     listener who_;
     observation how_;
+    told_judge told_;
     summary summary_;
     std::unordered_map<std::int64_t, std::uint64_t> not_looked_for_;
     const message_entry* at_hand_ = nullptr;

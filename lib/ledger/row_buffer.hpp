@@ -29,16 +29,19 @@ struct block {
     std::vector<seen_row> seen;
     std::vector<removed_row> removed;
     std::vector<returned_row> returned;
+    std::vector<wait_row> waits;    // behind all that was told in them
     std::vector<visit_row> visits;  // behind all that they saw
 
     [[nodiscard]] std::size_t size() const noexcept {
-        return sent.size() + seen.size() + removed.size() + returned.size() + visits.size();
+        return sent.size() + seen.size() + removed.size() + returned.size() + waits.size() +
+               visits.size();
     }
     void clear() noexcept {
         sent.clear();
         seen.clear();
         removed.clear();
         returned.clear();
+        waits.clear();
         visits.clear();
     }
 };
@@ -65,6 +68,10 @@ class row_buffer {
     void add(returned_row row) {
         block_->returned.push_back(std::move(row));
         if (block_->returned.size() >= full) flush();
+    }
+    void add(const wait_row& row) {
+        block_->waits.push_back(row);
+        if (block_->waits.size() >= full) flush();
     }
     void add(visit_row row) {
         block_->visits.push_back(std::move(row));

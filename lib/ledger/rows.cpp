@@ -27,6 +27,10 @@ constexpr std::array<std::string_view, extent_count> extents{"complete", "incomi
                                                              "nothing"};
 constexpr std::array<std::string_view, action_count> actions{"failed", "delayed", "delivered",
                                                              "relayed", "expanded"};
+constexpr std::array<std::string_view, notice_count> notices{"visit", "poll", "answer", "early",
+                                                             "idle"};
+constexpr std::array<std::string_view, waiting_count> waitings{"idling", "polling", "visiting",
+                                                               "in_idle"};
 constexpr std::array<std::string_view, 3> roles{"sender", "sink", "reader"};
 
 }  // namespace
@@ -49,6 +53,14 @@ std::string_view to_text(way what) noexcept {
 
 std::string_view to_text(extent what) noexcept {
     return extents[static_cast<std::size_t>(what)];
+}
+
+std::string_view to_text(notice what) noexcept {
+    return notices[static_cast<std::size_t>(what)];
+}
+
+std::string_view to_text(waiting what) noexcept {
+    return waitings[static_cast<std::size_t>(what)];
 }
 
 std::string_view to_text(role what) noexcept {

@@ -66,11 +66,35 @@ enum class extent : std::uint8_t {
 };
 inline constexpr std::uint8_t extent_count = 4;
 
+// How a reader with --watch was first told of a message.
+enum class notice : std::uint8_t {
+    visit,   // POP3: by STAT, at the beginning of a visit
+    poll,    // IMAP without IDLE: in the answer to a command
+    answer,  // a session that uses IDLE, in the answer to another command, or to DONE
+    early,   // the same, behind IDLE and before its continuation request
+    idle     // in IDLE
+};
+inline constexpr std::uint8_t notice_count = 5;
+
+// A server that has not told a session in IDLE of a message for so long has not told it.
+inline constexpr std::uint64_t told_within_us = 5'000'000;
+
+// How a reader waits for mail.
+enum class waiting : std::uint8_t {
+    idling,    // an IMAP session that uses IDLE, as long as the mailbox was open
+    polling,   // one that asks with NOOP
+    visiting,  // POP3, all visits of a run together
+    in_idle    // of an idling session: a stretch in which it was told of nothing
+};
+inline constexpr std::uint8_t waiting_count = 4;
+
 // What a notification says became of a message for one recipient (RFC 3464 2.3.3).
 enum class action : std::uint8_t { failed, delayed, delivered, relayed, expanded };
 inline constexpr std::uint8_t action_count = 5;
 
 [[nodiscard]] std::string_view to_text(action what) noexcept;
+[[nodiscard]] std::string_view to_text(notice what) noexcept;
+[[nodiscard]] std::string_view to_text(waiting what) noexcept;
 [[nodiscard]] std::string_view to_text(outcome what) noexcept;
 [[nodiscard]] std::string_view to_text(extent what) noexcept;
 [[nodiscard]] std::string_view to_text(condition what) noexcept;
@@ -135,6 +159,11 @@ struct seen_row {
     condition what = condition::verified;
     way through = way::smtp;
     std::string detail{};  // of a corrupt one: "truncated at octet 17"
+    // With --watch, where the session was told of it before it read it; 0: not.
+    std::uint64_t announced_us = 0;
+    notice told = notice::visit;
+    std::uint32_t watcher = 0;     // which session of the observer
+    std::uint64_t arrived_us = 0;  // IMAP's INTERNALDATE, to the second; 0: not known
 };
 
 // A reader's visit to a mailbox. Of one run, mailbox, way and server the latest of each extent is
@@ -151,6 +180,19 @@ struct visit_row {
     std::uint64_t messages = 0;   // that lay there, as far as known
     std::uint64_t looked_at = 0;  // of these
     std::string reason{};         // why it is not complete
+};
+
+// While a reader waited for mail in a mailbox. Of `visiting` one row for each run, mailbox and
+// server is kept, from the first of its complete visits to the last.
+struct wait_row {
+    std::uint64_t session = 0;    // of the observer; 0 for `visiting`
+    std::uint64_t opened_us = 0;  // since then the mailbox was open
+    std::uint64_t began_us = 0;   // of in_idle: when the server had agreed to it; else opened_us
+    std::uint64_t ended_us = 0;   // up to then all that the session was told of was read
+    address_id mailbox = 0;
+    address_id server = 0;
+    way through = way::imap;
+    waiting how = waiting::idling;
 };
 
 // A message that a reader has told the server to delete or to move away, noted before it does so.

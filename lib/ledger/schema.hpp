@@ -3,7 +3,8 @@
 //
 // A ledger is an SQLite database with our application id; user_version is the version of the
 // schema. Writers refuse another version, and no file is ever changed to one. Readers also take
-// schema 4, which has no sizes of messages (`octets` is NULL there), schema 3, which too of a
+// schema 5, which does not say when readers were told of messages (`waits` is empty there), schema
+// 4, which too has no sizes of messages (`octets` is NULL there), schema 3, which too of a
 // reader's watches has only the last of each mailbox and no `returned`, and schema 2, whose runs do
 // not say where they looked: `visits` and `removed` are empty there, too, and so is the column
 // notes_visits of `runs`. docs/ledger.md explains each column.
@@ -18,7 +19,7 @@
 namespace postal::ledger {
 
 inline constexpr std::int64_t application_id = 0x506f734c;  // "PosL"
-inline constexpr std::int64_t schema_version = 5;
+inline constexpr std::int64_t schema_version = 6;
 inline constexpr std::int64_t oldest_schema = 2;  // that can be read
 
 // For a writer: makes the ledger if there is none, in write-ahead mode. Each failure is one line.

@@ -25,6 +25,10 @@ CREATE TABLE addresses(id INTEGER PRIMARY KEY, address TEXT NOT NULL UNIQUE);
 CREATE TABLE outcomes(id INTEGER PRIMARY KEY, outcome TEXT);
 CREATE TABLE conditions(id INTEGER PRIMARY KEY, condition TEXT);
 CREATE TABLE ways(id INTEGER PRIMARY KEY, way TEXT);
+)sql";
+
+// Up to schema 5.
+constexpr const char* seen_of_2 = R"sql(
 CREATE TABLE seen(number INTEGER PRIMARY KEY, observer INTEGER NOT NULL, run INTEGER,
     session INTEGER, sequence INTEGER, mailbox INTEGER NOT NULL, condition INTEGER NOT NULL,
     way INTEGER NOT NULL, server INTEGER, uid_validity INTEGER NOT NULL, uid INTEGER NOT NULL,
@@ -38,6 +42,46 @@ CREATE VIEW seen_messages AS SELECT s.number, b.run AS observer, r.run, s.sessio
     FROM seen s JOIN runs b ON b.id = s.observer JOIN addresses m ON m.id = s.mailbox
     JOIN conditions c ON c.id = s.condition JOIN ways w ON w.id = s.way
     LEFT JOIN runs r ON r.id = s.run LEFT JOIN addresses v ON v.id = s.server;
+)sql";
+// Since schema 6 with when a reader was told of it, and while it waited for that.
+constexpr const char* seen_of_6 = R"sql(
+CREATE TABLE notices(id INTEGER PRIMARY KEY, notice TEXT);
+CREATE TABLE seen(number INTEGER PRIMARY KEY, observer INTEGER NOT NULL, run INTEGER,
+    session INTEGER, sequence INTEGER, mailbox INTEGER NOT NULL, condition INTEGER NOT NULL,
+    way INTEGER NOT NULL, server INTEGER, uid_validity INTEGER NOT NULL, uid INTEGER NOT NULL,
+    place INTEGER NOT NULL, detail TEXT, time_us INTEGER NOT NULL, sent_us INTEGER,
+    announced_us INTEGER, notice INTEGER, watcher INTEGER, arrived_us INTEGER);
+CREATE VIEW seen_messages AS SELECT s.number, b.run AS observer, r.run, s.session, s.sequence,
+    m.address AS mailbox, c.condition, s.detail, w.way, v.address AS server, s.uid_validity,
+    s.uid, s.place,
+    strftime('%Y-%m-%dT%H:%M:%S', s.time_us / 1000000, 'unixepoch')
+        || printf('.%06dZ', s.time_us % 1000000) AS time,
+    (s.time_us - s.sent_us) / 1000000.0 AS delivery_s,
+    strftime('%Y-%m-%dT%H:%M:%S', s.announced_us / 1000000, 'unixepoch')
+        || printf('.%06dZ', s.announced_us % 1000000) AS announced, n.notice, s.watcher
+    FROM seen s JOIN runs b ON b.id = s.observer JOIN addresses m ON m.id = s.mailbox
+    JOIN conditions c ON c.id = s.condition JOIN ways w ON w.id = s.way
+    LEFT JOIN runs r ON r.id = s.run LEFT JOIN addresses v ON v.id = s.server
+    LEFT JOIN notices n ON n.id = s.notice;
+)sql";
+constexpr const char* waits_of_6 = R"sql(
+CREATE TABLE waitings(id INTEGER PRIMARY KEY, waiting TEXT);
+CREATE TABLE waits(number INTEGER PRIMARY KEY, observer INTEGER NOT NULL,
+    session INTEGER NOT NULL, mailbox INTEGER NOT NULL, way INTEGER NOT NULL,
+    server INTEGER NOT NULL, waiting INTEGER NOT NULL, opened_us INTEGER NOT NULL,
+    began_us INTEGER NOT NULL, ended_us INTEGER NOT NULL);
+CREATE UNIQUE INDEX all_visits ON waits(observer, mailbox, way, server) WHERE waiting = 2;
+CREATE VIEW mailbox_waits AS SELECT s.number, b.run AS observer, s.session,
+    m.address AS mailbox, g.waiting, w.way, v.address AS server,
+    strftime('%Y-%m-%dT%H:%M:%S', s.opened_us / 1000000, 'unixepoch')
+        || printf('.%06dZ', s.opened_us % 1000000) AS opened,
+    strftime('%Y-%m-%dT%H:%M:%S', s.began_us / 1000000, 'unixepoch')
+        || printf('.%06dZ', s.began_us % 1000000) AS began,
+    strftime('%Y-%m-%dT%H:%M:%S', s.ended_us / 1000000, 'unixepoch')
+        || printf('.%06dZ', s.ended_us % 1000000) AS ended
+    FROM waits s JOIN runs b ON b.id = s.observer JOIN addresses m ON m.id = s.mailbox
+    JOIN waitings g ON g.id = s.waiting JOIN ways w ON w.id = s.way
+    JOIN addresses v ON v.id = s.server;
 )sql";
 
 // Up to schema 4.
@@ -125,7 +169,18 @@ CREATE VIEW returned_messages AS SELECT s.number, b.run AS observer, r.run, s.se
     JOIN actions a ON a.id = s.action JOIN ways w ON w.id = s.way;
 )sql";
 
-// What a ledger of schema 4 lacks, beside it, where its own names would be.
+// What a ledger of schema 5 lacks, beside it, where its own names would be.
+constexpr const char* beside_5 = R"sql(
+CREATE TEMP VIEW seen AS SELECT *, NULL AS announced_us, NULL AS notice, NULL AS watcher,
+    NULL AS arrived_us FROM main.seen;
+CREATE TEMP VIEW seen_messages AS SELECT *, NULL AS announced, NULL AS notice, NULL AS watcher
+    FROM main.seen_messages;
+CREATE TEMP TABLE waits(number INTEGER PRIMARY KEY, observer, session, mailbox, way, server,
+    waiting, opened_us, began_us, ended_us);
+CREATE TEMP VIEW mailbox_waits AS SELECT *, opened_us AS opened, began_us AS began,
+    ended_us AS ended FROM waits;
+)sql";
+// What one of schema 4 lacks, too.
 constexpr const char* beside_4 = R"sql(
 CREATE TEMP VIEW sent AS SELECT *, NULL AS octets FROM main.sent;
 CREATE TEMP VIEW sent_messages AS SELECT *, NULL AS octets FROM main.sent_messages;
@@ -157,15 +212,17 @@ void append_names(std::string& sql, const char* table, std::uint8_t count) {
 }  // namespace
 
 std::string tables_of(std::int64_t version) {
-    const std::string shared = std::string(shared_tables) + (version < 5 ? sent_of_2 : sent_of_5);
+    const std::string shared = std::string(shared_tables) + (version < 6 ? seen_of_2 : seen_of_6) +
+                               (version < 5 ? sent_of_2 : sent_of_5);
     if (version == 2) return runs_of_2 + shared;
     const bool old = version == 3;
     return runs_of_3 + shared + extents_of_3 + (old ? visits_of_3 : visits_of_4) + tables_of_3 +
-           (old ? "" : tables_of_4);
+           (old ? "" : tables_of_4) + (version < 6 ? "" : waits_of_6);
 }
 
 std::string tables_beside(std::int64_t version) {
-    std::string sql = std::string("PRAGMA temp_store = FILE;") + beside_4;
+    std::string sql = std::string("PRAGMA temp_store = FILE;") + beside_5;
+    if (version <= 4) sql += beside_4;
     if (version <= 3) sql += beside_3;
     if (version == 2) sql += beside_2;
     return sql;
@@ -178,6 +235,8 @@ std::string whole_schema() {
     append_names<way>(sql, "ways", 4);
     append_names<extent>(sql, "extents", extent_count);
     append_names<action>(sql, "actions", action_count);
+    append_names<notice>(sql, "notices", notice_count);
+    append_names<waiting>(sql, "waitings", waiting_count);
     sql += fmt::format(
         "INSERT INTO meta VALUES('schema', 'postal-ledger/{0}'), ('version', '{1}');"
         "PRAGMA application_id = {2}; PRAGMA user_version = {0};",

@@ -27,4 +27,11 @@ inline constexpr std::string_view put_visit =
     "messages = excluded.messages, looked_at = excluded.looked_at, reason = excluded.reason "
     "WHERE excluded.began_us > began_us";
 
+// The same for waits: the visits of a run over POP3 are one row, from the first to the last.
+inline constexpr std::string_view put_wait =
+    "INSERT INTO waits VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) "
+    "ON CONFLICT(observer, mailbox, way, server) WHERE waiting = 2 DO UPDATE SET "
+    "opened_us = min(opened_us, excluded.opened_us), began_us = min(began_us, excluded.began_us), "
+    "ended_us = max(ended_us, excluded.ended_us)";
+
 }  // namespace postal::ledger

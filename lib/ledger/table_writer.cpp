@@ -60,14 +60,16 @@ expected<void> table_writer::prepare() {
          "enhanced, time_us, octets) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"},
         {&add_seen_,
          "INSERT INTO seen(observer, run, session, sequence, mailbox, condition, way, uid, place, "
-         "detail, time_us, sent_us, server, uid_validity) "
-         "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"},
+         "detail, time_us, sent_us, server, uid_validity, announced_us, notice, watcher, "
+         "arrived_us) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
+         "?16, ?17, ?18)"},
         {&add_removed_,
          "INSERT INTO removed(observer, run, session, sequence, mailbox, way, server, "
          "uid_validity, uid, time_us) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
         {&add_returned_,
          "INSERT INTO returned(observer, run, session, sequence, recipient, mailbox, action, "
          "status, detail, way, time_us) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"},
+        {&add_wait_, put_wait},
         {&add_visit_, put_visit},
         {&add_address_, "INSERT INTO addresses(address) VALUES(?1) ON CONFLICT DO NOTHING"},
         {&ask_address_, "SELECT id FROM addresses WHERE address = ?1"},
@@ -138,6 +140,7 @@ int table_writer::write(const block& rows) {
     if (result == SQLITE_OK) result = each_of(rows.seen);
     if (result == SQLITE_OK) result = each_of(rows.removed);
     if (result == SQLITE_OK) result = each_of(rows.returned);
+    if (result == SQLITE_OK) result = each_of(rows.waits);
     if (result == SQLITE_OK) result = each_of(rows.visits);
     return result;
 }
@@ -191,6 +194,15 @@ int table_writer::write(const seen_row& row) {
     add_seen_.bind(11, row.time_us);
     row.server != 0 ? add_seen_.bind(13, server) : add_seen_.bind_null(13);
     add_seen_.bind(14, std::int64_t{row.uid_validity});
+    if (row.announced_us != 0) {
+        add_seen_.bind(15, row.announced_us);
+        add_seen_.bind(16, static_cast<std::int64_t>(row.told));
+        add_seen_.bind(17, std::int64_t{row.watcher});
+    } else {
+        for (const int column : {15, 16, 17})
+            add_seen_.bind_null(column);
+    }
+    row.arrived_us != 0 ? add_seen_.bind(18, row.arrived_us) : add_seen_.bind_null(18);
     return add_seen_.run();
 }
 
@@ -235,6 +247,25 @@ int table_writer::write(const returned_row& row) {
     add_returned_.bind(10, static_cast<std::int64_t>(row.through));
     add_returned_.bind(11, row.time_us);
     return add_returned_.run();
+}
+
+int table_writer::write(const wait_row& row) {
+    std::int64_t mailbox = 0;
+    std::int64_t server = 0;
+    int result = find_address(row.mailbox, mailbox);
+    if (result == SQLITE_OK) result = find_address(row.server, server);
+    if (result != SQLITE_OK) return result;
+    add_wait_.bind_null(1);
+    add_wait_.bind(2, own_);
+    add_wait_.bind(3, row.session);
+    add_wait_.bind(4, mailbox);
+    add_wait_.bind(5, static_cast<std::int64_t>(row.through));
+    add_wait_.bind(6, server);
+    add_wait_.bind(7, static_cast<std::int64_t>(row.how));
+    add_wait_.bind(8, row.opened_us);
+    add_wait_.bind(9, row.began_us);
+    add_wait_.bind(10, row.ended_us);
+    return add_wait_.run();
 }
 
 int table_writer::write(const visit_row& row) {

@@ -48,6 +48,7 @@ class table_writer {
     int write(const seen_row& row);
     int write(const removed_row& row);
     int write(const returned_row& row);
+    int write(const wait_row& row);
     int write(const visit_row& row);
     int find(statement& add, statement& ask, std::string_view text, std::int64_t& into);
     int find_address(address_id which, std::int64_t& into);
@@ -59,6 +60,7 @@ class table_writer {
     statement add_seen_;
     statement add_removed_;
     statement add_returned_;
+    statement add_wait_;
     statement add_visit_;
     statement add_address_;
     statement ask_address_;

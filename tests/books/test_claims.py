@@ -250,7 +250,7 @@ def test_what_the_digest_covers(bhm, postal, programs, users_file):
     ("CREATE TABLE t(a)", 1),
     ("CREATE VIEW v AS SELECT 1", 1),
     ("CREATE TRIGGER t AFTER INSERT ON sent BEGIN DELETE FROM seen; END", 1),
-    ("PRAGMA user_version = 6", 1),
+    ("PRAGMA user_version = 7", 1),
 ])
 def test_what_a_ledger_may_have(bhm, postal, programs, users_file, folder, statement, status):
     hole, ledger = bhm(), folder / "ledger"

@@ -245,7 +245,7 @@ def make_database(path):
 
 def make_newer(clean, path):
     shutil.copy(clean, path)
-    change(path, "PRAGMA user_version = 6")
+    change(path, "PRAGMA user_version = 7")
 
 
 def refusals(programs, path, users):
@@ -257,7 +257,7 @@ def refusals(programs, path, users):
 
 @pytest.mark.parametrize("what, reason", [
     ("directory", "is a directory"), ("text", "is no ledger"), ("database", "is a database, but no ledger"),
-    ("newer", "has schema 6 of ledgers; this version knows schema 5 and reads 2 on"),
+    ("newer", "has schema 7 of ledgers; this version knows schema 6 and reads 2 on"),
     ("nowhere", "No such file or directory")])
 def test_refused_files(programs, users_file, folder, clean_ledger, what, reason):
     path = folder / "nowhere" / "book" if what == "nowhere" else folder / "book"

@@ -102,7 +102,7 @@ def test_the_projects_profiles_can_be_given_as_files(programs, logins):
 
 @pytest.mark.parametrize("kind", ["text", "other database", "older", "newer", "unreadable folder"])
 def test_ledgers_that_are_none(programs, folder, logins, kind):
-    path, versions = folder / "book", {"older": 1, "newer": 6}
+    path, versions = folder / "book", {"older": 1, "newer": 7}
     if kind == "text":
         path.write_text("Dear diary\n" * 200)
     elif kind == "unreadable folder":

@@ -70,8 +70,10 @@ std::string sound_ledger(const folder& here) {
                 "INSERT INTO sent VALUES(1,1,0,0,2,1,0,1,250,'2.0.0',1000000,5120),"
                 "(2,1,0,1,3,1,0,1,250,'2.0.0',1000001,5120),(3,1,0,2,3,1,1,1,550,'5.1.1',1000002,"
                 "100);"
-                "INSERT INTO seen VALUES(1,2,1,0,0,2,0,3,4,7,1,1,NULL,2000000,999999),"
-                "(2,2,NULL,NULL,NULL,2,2,3,4,7,2,2,'x',2000000,NULL);"
+                "INSERT INTO seen VALUES(1,2,1,0,0,2,0,3,4,7,1,1,NULL,2000000,999999,1900000,4,0,"
+                "1000000),(2,2,NULL,NULL,NULL,2,2,3,4,7,2,2,'x',2000000,NULL,NULL,NULL,NULL,NULL);"
+                "INSERT INTO waits VALUES(1,2,0,2,3,4,0,0,0,9000000),"
+                "(2,2,1,2,3,4,3,-5000000,-4000000,9000000);"
                 "INSERT INTO visits VALUES(1,2,2,3,4,0,1500000,2500000,2,2,NULL),"
                 "(2,2,3,3,4,3,1500000,2500000,0,0,'no');"
                 "INSERT INTO removed VALUES(1,2,1,0,0,2,3,4,7,1,2100000);"
@@ -92,8 +94,13 @@ std::string patched(std::string file, std::string_view patches) {
     return file;
 }
 
-constexpr std::array<std::pair<const char*, int>, 6> tables{
-    {{"runs", 10}, {"addresses", 2}, {"sent", 12}, {"seen", 15}, {"visits", 11}, {"returned", 12}}};
+constexpr std::array<std::pair<const char*, int>, 7> tables{{{"runs", 10},
+                                                             {"addresses", 2},
+                                                             {"sent", 12},
+                                                             {"seen", 19},
+                                                             {"waits", 10},
+                                                             {"visits", 11},
+                                                             {"returned", 12}}};
 
 // A value as SQL writes it, of any type.
 std::string drawn_value(fuzz::drawn& from) {

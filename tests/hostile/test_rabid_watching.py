@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""rabid --watch with a server that tells of more mail while the last is being read and deleted: all of it is read, once."""
+"""rabid --watch with a server that tells of more mail while the last is being read and deleted: all of it is read, once.
+And with one that announces too early, takes back what it has announced, or announces what is not there."""
+import re
 import signal
 
 import pytest
 
 from conftest import login_names, user_names
+from support.hostile import Over
 from support.hostile_imap import UID, HostileImap, ImapSession
 from support.mail import made_message
 from support.postal import RABID_HEADER, check_reading
@@ -61,3 +64,86 @@ def test_mail_comes_while_other_mail_is_deleted(programs, folder, users_file, ve
     assert run.status == 0 and run.record["errors"] == []
     assert run.total("messages") == run.total("deleted") == server.count.sent == FIRST + MORE
     assert run.record["integrity"]["duplicate"] == 0
+
+
+class Odd(ImapSession):
+    """In the first IDLE FIRST messages come; `server.how` says how they are announced. They are announced once."""
+    came = False
+
+    async def idle(self, _):
+        new = not self.came
+        self.came = True
+        self.server.idles += 1
+        count = FIRST + len(self.server.mail)
+        if new:
+            for number in range(1, FIRST + 1):
+                self.mail[UID + number] = made_message(number)
+            if self.server.how == "early":
+                await self.send(b"* %d EXISTS\r\n" % count)
+        await self.send(b"+ idling\r\n")
+        if new and self.server.how != "early":
+            await self.send(b"* %d EXISTS\r\n" % count)
+        if await self.reader.readline() != b"DONE\r\n":
+            raise Over
+        await self.send(self.done())
+
+    async def fetch(self, rest):
+        """Without the last message, which somebody else has deleted, or which never was there."""
+        if self.server.how in ("deleted", "absent"):
+            last = UID + FIRST
+            self.mail.pop(last, None)
+            rest = re.sub(rb"^1:%d\b" % FIRST, b"1:%d" % (FIRST - 1), rest)
+        await ImapSession.fetch(self, rest)
+
+    async def noop(self, _):
+        if self.server.how == "deleted":
+            await self.send(b"* %d EXPUNGE\r\n" % FIRST)
+        if self.server.how == "shrunk":
+            await self.send(b"* 1 EXISTS\r\n")
+        await self.send(self.done())
+
+    COMMANDS = ImapSession.COMMANDS | {b"IDLE": idle, b"FETCH": fetch, b"NOOP": noop}
+
+
+@pytest.mark.parametrize("how, read, counts, reasons", [
+    ("in time", FIRST, (FIRST, 0, 0, 0), []),
+    ("early", FIRST, (FIRST, FIRST, 0, 0), []),
+    ("deleted", FIRST - 1, (FIRST, 0, 0, 0), []),
+    ("absent", FIRST - 1, (FIRST, 0, 0, 1), ["contradiction"])])
+def test_what_is_wrong_with_announcements(programs, folder, users_file, how, read, counts, reasons):
+    server = HostileImap(mail=[], session=Odd)
+    server.how, server.idles = how, 0
+    with server, Sending(programs.rabid, folder, "-i", "100", "--watch", "100ms", "-d", "100:0", "--imap", server.endpoint,
+                         server.endpoint, users_file(login_names(user_names(1)))) as watching:
+        wait_until(lambda: server.idles >= 3, "IDLE behind what was read", 15)
+        watching.signal(signal.SIGTERM)
+        run = watching.wait()
+    assert run.status == 0 and run.total("messages") == read
+    names = ("announced", "announced_early", "announced_shrunk", "announced_absent")
+    assert tuple(map(run.total, names)) == counts
+    assert [error["reason"] for error in run.record["errors"]] == reasons
+
+
+class Shrinking(ImapSession):
+    """Takes all back in the second IDLE."""
+    async def idle(self, _):
+        self.server.idles += 1
+        await self.send(b"+ idling\r\n* %d EXISTS\r\n" % (0 if self.server.idles == 2 else len(self.server.mail)))
+        if await self.reader.readline() != b"DONE\r\n":
+            raise Over
+        await self.send(self.done())
+
+    COMMANDS = ImapSession.COMMANDS | {b"IDLE": idle}
+
+
+def test_announcements_that_are_taken_back(programs, folder, users_file):
+    server = HostileImap(session=Shrinking)
+    server.idles = 0
+    with server, Sending(programs.rabid, folder, "-i", "100", "--watch", "100ms", "-d", "100:0", "--imap", server.endpoint,
+                         server.endpoint, users_file(login_names(user_names(1)))) as watching:
+        wait_until(lambda: server.idles >= 4, "the fourth IDLE", 15)
+        watching.signal(signal.SIGTERM)
+        run = watching.wait()
+    assert run.total("announced_shrunk") == 1 and run.total("announced") == len(server.mail)
+    [error] = run.record["errors"]
+    assert error["reason"] == "contradiction" and error["sample"].startswith("EXISTS shrank without EXPUNGE")

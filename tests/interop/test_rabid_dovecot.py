@@ -4,6 +4,7 @@
 What rabid counts must be what Dovecot has, before and after; poplib and imaplib look at the mailboxes as well. With as
 many connections as here every account is visited but for once in a million runs (`--connections` with few users).
 """
+import contextlib
 import re
 import signal
 import sqlite3
@@ -407,7 +408,8 @@ def test_compressed(filled, rabid):
 def test_mail_is_seen_as_it_comes(filled, programs, folder, postal, users_file, way):
     """--watch: delivery time is taken of each message that comes in while rabid looks."""
     server = filled(2, 0)
-    with Sending(programs.rabid, folder, "-p", "2", "--watch", "300ms", *reading(server, way)) as watching:
+    book = folder / "book"
+    with Sending(programs.rabid, folder, "-p", "2", "--watch", "300ms", "--ledger", book, *reading(server, way)) as watching:
         wait_until(lambda: len(re.findall(rf"{way}-login: .*Login: ", server.log)) >= 2, "two that watch")
         postal("-L", "-t", "1", "-c", "-1", "-M", "2", "-m", "2", "--messages", "20", server.endpoint,
                users_file(server.users))
@@ -420,3 +422,28 @@ def test_mail_is_seen_as_it_comes(filled, programs, folder, postal, users_file, 
     assert integrity(run) == {"verified": 20} and run.total("deleted") == 20
     delivery = run.record["latency_us"]["delivery"]
     assert delivery["count"] == 20 and 0 < delivery["p50"] < 30_000_000
+    announced = run.record["latency_us"]["announced"]
+    assert announced["count"] == 20 and 0 < announced["p50"] <= delivery["p50"] and announced["max"] <= delivery["max"]
+    assert run.total("announced") == (20 if way == "imap" else 0)
+    assert run.total("announced_shrunk") == run.total("announced_absent") == 0
+    with contextlib.closing(sqlite3.connect(book)) as ledger:
+        ask = "SELECT sent_us, announced_us, time_us, notice, arrived_us FROM seen JOIN notices n ON n.id = seen.notice"
+        rows = ledger.execute(ask.replace("notice,", "n.notice,")).fetchall()
+        kinds = {kind for kind, in ledger.execute("SELECT waiting FROM mailbox_waits")}
+    assert len(rows) == 20 and all(sent <= told <= read for sent, told, read, *_ in rows)
+    assert {row[3] for row in rows} <= ({"visit"} if way == "pop3" else {"idle", "early", "answer"})
+    assert all(row[4] is None if way == "pop3" else 0 <= row[1] - row[4] < 60_000_000 for row in rows)
+    assert kinds == ({"visiting"} if way == "pop3" else {"idling"})
+
+
+def test_idle_or_noop(filled, programs, folder, postal, users_file):
+    """--watch-by noop: plain polling, also of a server that has IDLE."""
+    server = filled(1, 0)
+    with Sending(programs.rabid, folder, "--watch", "100ms", "--watch-by", "noop", *reading(server, "imap")) as watching:
+        wait_until(lambda: re.findall("imap-login: .*Login: ", server.log), "one that watches")
+        postal("-L", "-t", "1", "-M", "1", "-m", "1", "--messages", "3", server.endpoint, users_file(server.users))
+        wait_until(lambda: not [*server.mail.glob("*/Maildir/new/*"), *server.mail.glob("*/Maildir/cur/*")], "everything to be read and deleted")
+        watching.signal(signal.SIGTERM)
+        run = watching.wait()
+    said = {name: kind["sent"] for name, kind in run.record["commands"]["by_kind"].items()}
+    assert run.total("announced") == 3 and said.get("IDLE", 0) == 0 and said["NOOP"] > 0, said

@@ -76,6 +76,8 @@ experiment_record filled_experiment(unsigned seed, unsigned percent = 75) {
     made.variants[0].same_as.reset();
     for (std::string& one : made.gates)
         one = "rate>-5%";
+    for (kept_result& one : made.kept)
+        one.values.assign(made.gates.size(), {made.variants.size(), 1.5});
     if (made.variants[1].same_as) made.variants[1].same_as = 0;
     for (std::size_t i = 0; i < made.runs.size(); ++i)
         made.runs[i].at.variant = i;
@@ -190,7 +192,8 @@ TEST_CASE("records: each member of another type, null or absent") {
     stats::test::check_members(
         text.dump(),
         {"verdict", "verdict.metric", "programs", "variants", "variants[0].values.one",
-         "variants[0].values.another", "versions.one", "versions.another", "runs[0].state"},
+         "variants[0].values.another", "versions.one", "versions.another", "runs[0].state", "gates",
+         "kept[0].values"},
         refusal_of_experiment);
     const std::string image = "variants[0].images[0].";
     stats::test::check_members(

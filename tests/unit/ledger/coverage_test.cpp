@@ -113,11 +113,13 @@ class read_book {
 void make_schema_3(const std::string& path) {
     std::string sql = "ATTACH '" + path + "' AS newer;" + tables_of(3);
     for (const char* table : {"meta", "runs", "addresses", "outcomes", "conditions", "ways",
-                              "extents", "seen", "removed", "visits"})
+                              "extents", "removed", "visits"})
         sql += std::string("INSERT INTO ") + table + " SELECT * FROM newer." + table + ";";
     sql +=
         "INSERT INTO sent SELECT number, run, session, sequence, recipient, sender, outcome, "
-        "counted, code, enhanced, time_us FROM newer.sent;";
+        "counted, code, enhanced, time_us FROM newer.sent;"
+        "INSERT INTO seen SELECT number, observer, run, session, sequence, mailbox, condition, "
+        "way, server, uid_validity, uid, place, detail, time_us, sent_us FROM newer.seen;";
     run_sql(path + ".3", sql + "PRAGMA application_id = 0x506f734c; PRAGMA user_version = 3");
     std::filesystem::remove(path);
     std::filesystem::rename(path + ".3", path);
@@ -342,13 +344,21 @@ TEST_CASE("ledger report: of what runs of older versions do not tell nothing is 
         all.seen(0, "a", 102, 5);
         all.report();
     }
-    run_sql(here / "b",
-            "DROP VIEW returned_messages; DROP TABLE returned; DROP TABLE actions; "
-            "DROP VIEW mailbox_visits; DROP TABLE visits; DROP TABLE removed; DROP TABLE extents; "
-            "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ',\n    "
-            "notes_visits INTEGER', '') WHERE name = 'runs'; UPDATE sqlite_schema SET sql = "
-            "replace(replace(sql, ', octets INTEGER', ''), ', s.octets', '') "
-            "WHERE name IN ('sent', 'sent_messages'); PRAGMA user_version = 2");
+    run_sql(
+        here / "b",
+        "DROP VIEW returned_messages; DROP TABLE returned; DROP TABLE actions; "
+        "DROP VIEW mailbox_waits; DROP TABLE waits; DROP TABLE waitings; DROP TABLE notices; "
+        "DROP VIEW mailbox_visits; DROP TABLE visits; DROP TABLE removed; DROP TABLE extents; "
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ',\n    "
+        "notes_visits INTEGER', '') WHERE name = 'runs'; UPDATE sqlite_schema SET sql = "
+        "replace(replace(sql, ', octets INTEGER', ''), ', s.octets', '') "
+        "WHERE name IN ('sent', 'sent_messages'); UPDATE sqlite_schema SET sql = "
+        "replace(replace(replace(sql, ',\n    announced_us INTEGER, notice INTEGER, watcher "
+        "INTEGER, arrived_us INTEGER', ''), ',\n    strftime(''%Y-%m-%dT%H:%M:%S'', "
+        "s.announced_us / 1000000, ''unixepoch'')\n        || printf(''.%06dZ'', s.announced_us "
+        "% 1000000) AS announced, n.notice, s.watcher', ''), '\n    LEFT JOIN notices n ON "
+        "n.id = s.notice', '') WHERE name IN ('seen', 'seen_messages'); "
+        "PRAGMA user_version = 2");
     const auto check = [](const answers& got) {
         CHECK(got.totals.lost == 2);
         CHECK(got.totals.found == 1);

@@ -263,7 +263,7 @@ TEST_CASE("ledger report: a damaged file is refused, numbers out of range are sk
     run_sql(here / "b",
             "UPDATE sent SET outcome = 99 WHERE sequence = 1; "
             "INSERT INTO seen SELECT 77, observer, run, session, sequence, mailbox, "
-            "1000, 99, NULL, 0, 0, 0, NULL, 0, 0 FROM seen");
+            "1000, 99, NULL, 0, 0, 0, NULL, 0, 0, 1, 99, 0, 0 FROM seen");
     const told got = report(here / "b");
     CHECK(got.totals.acknowledged() == 1);
     CHECK(got.totals.duplicated == 0);

@@ -14,11 +14,13 @@ namespace {
 void make_schema_4(const std::string& path) {
     std::string sql = "ATTACH '" + path + "' AS newer;" + tables_of(4);
     for (const char* table : {"meta", "runs", "addresses", "outcomes", "conditions", "ways",
-                              "extents", "seen", "removed", "visits", "actions", "returned"})
+                              "extents", "removed", "visits", "actions", "returned"})
         sql += std::string("INSERT INTO ") + table + " SELECT * FROM newer." + table + ";";
     sql +=
         "INSERT INTO sent SELECT number, run, session, sequence, recipient, sender, outcome, "
-        "counted, code, enhanced, time_us FROM newer.sent;";
+        "counted, code, enhanced, time_us FROM newer.sent;"
+        "INSERT INTO seen SELECT number, observer, run, session, sequence, mailbox, condition, "
+        "way, server, uid_validity, uid, place, detail, time_us, sent_us FROM newer.seen;";
     run_sql(path + ".4", sql + "PRAGMA application_id = 0x506f734c; PRAGMA user_version = 4");
     std::filesystem::remove(path);
     std::filesystem::rename(path + ".4", path);

@@ -81,7 +81,7 @@ TEST_CASE("ledger writer: rows are read back with words for numbers") {
         "0000000000000abcother@example.comtruncatedtruncated at octet 17imap1.0");
     CHECK(ask_sql(path, "SELECT program || seed || argv || started FROM runs") ==
           "postal42postal -t 'a b'2026-09-21T14:13:20.000Z");
-    CHECK(ask_sql(path, "SELECT value FROM meta WHERE key = 'schema'") == "postal-ledger/5");
+    CHECK(ask_sql(path, "SELECT value FROM meta WHERE key = 'schema'") == "postal-ledger/6");
 }
 
 TEST_CASE("ledger writer: what cannot be a ledger is refused in one line") {
@@ -99,7 +99,7 @@ TEST_CASE("ledger writer: what cannot be a ledger is refused in one line") {
         {"folder", "is a directory"},
         {"text", "is no ledger"},
         {"foreign", "is a database, but no ledger"},
-        {"newer", "has schema 7 of ledgers; this version knows schema 5 and reads 2 on"},
+        {"newer", "has schema 7 of ledgers; this version knows schema 6 and reads 2 on"},
         {"nowhere/book", "No such file or directory"},
     };
     for (const row& each : rows) {
