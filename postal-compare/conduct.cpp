@@ -94,6 +94,7 @@ class conductor {
                    const experiment::run_result& ended);
     bool write_record();
     bool write_junit(const experiment::analysis& found);
+    bool write_pending_junit();
     exit_status status_of_gates(const experiment::analysis& found);
     void end(const std::string& why);
     experiment::kept_file kept(const std::string& name, const std::string& path) const;
@@ -134,6 +135,16 @@ base::expected<void> conductor::resume_record() {
     if (!taken) return taken.error();
     for (const std::string& one : read->damaged)
         here_.say(one);
+    const std::string& baseline = read->record.baseline;
+    if (!given_.gates.empty() && given_.baseline.empty() && !baseline.empty())
+        return base::fail(
+            "--resume: its gates compare with the results in {}; give --baseline, too, or leave "
+            "--gate out",
+            base::printable(baseline, 300));
+    if (!given_.junit.empty() && given_.gates.empty() && read->record.gates.empty())
+        return base::fail(
+            "--junit: is for the answers of gates, and it was begun without; give "
+            "--gate, such as rate>-5%");
     results_ = std::move(*read);
     if (!given_.gates.empty()) {
         results_.record.gates = texts_of(given_.gates);
@@ -189,6 +200,8 @@ std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<st
         const auto writable = base::check_writable(given_.junit);
         if (!writable) return refusal{base::fail("--junit: {}", writable.error().message)};
     }
+    if (!write_pending_junit())
+        return refusal{base::fail("--junit: cannot be written"), exit_status::system_error};
     if (const auto read = read_baseline(); !read) return refusal{read.error()};
     if (auto refused = open_folder()) return refused;
     // What an earlier program left running would be taken for somebody else's.
@@ -362,6 +375,18 @@ bool conductor::write_junit(const experiment::analysis& found) {
     return written.has_value();
 }
 
+// What an earlier run has left there is not this one's, which may be refused. Who goes on with an
+// experiment may have its gates in the record, which is not read yet.
+bool conductor::write_pending_junit() {
+    if (given_.junit.empty() || given_.gates.empty()) return true;
+    experiment::results pending;
+    describe_experiment(pending.record);
+    const auto written =
+        base::write_file(given_.junit, junit_text(pending, experiment::analyse(pending)));
+    if (!written) here_.say("--junit: " + written.error().message);
+    return written.has_value();
+}
+
 exit_status conductor::status_of_gates(const experiment::analysis& found) {
     const auto any = [&](stats::gate_verdict wanted) {
         return std::ranges::any_of(found.gates, [&](const experiment::gate_finding& one) {
@@ -369,7 +394,9 @@ exit_status conductor::status_of_gates(const experiment::analysis& found) {
         });
     };
     if (any(stats::gate_verdict::missed)) return exit_status::threshold_not_met;
-    return any(stats::gate_verdict::none) ? exit_status::nothing_delivered : exit_status::done;
+    const bool no_answer = !found.gates.empty() && !is_whole(results_.record);
+    return no_answer || any(stats::gate_verdict::none) ? exit_status::nothing_delivered
+                                                       : exit_status::done;
 }
 
 void conductor::end(const std::string& why) {

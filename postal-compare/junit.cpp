@@ -22,6 +22,8 @@ struct outcome {
 outcome outcome_of(const experiment::gate_finding& one, const experiment::results& of,
                    const experiment::analysis& found) {
     if (of.record.ended.empty()) return {"error", "the experiment has not ended"};
+    if (!is_whole(of.record))
+        return {"error", "the experiment did not come to its end: " + of.record.end};
     const std::string said = gate_sentence(one, of.record, found);
     switch (one.result.verdict) {
         case gate_verdict::kept:

@@ -49,6 +49,9 @@ base::expected<void> check(const options& given) {
         return base::fail("--quick and --classic exclude each other; give one of them");
     if (given.max_blocks && !given.until_width)
         return base::fail("--max-blocks: is for --until-width; the number of blocks is --blocks");
+    if (given.gates.size() > experiment::most_gates)
+        return base::fail("--gate: {} of them; {} are the most", given.gates.size(),
+                          experiment::most_gates);
     if (!given.baseline.empty() && given.gates.empty())
         return base::fail("--baseline: is for gates; give --gate, such as rate>-5%");
     // Who goes on with an experiment has its gates in the record.

@@ -51,7 +51,9 @@ announcements::news announcements::on_exists(std::uint64_t count, std::uint64_t 
     const auto now = static_cast<std::uint32_t>(count);
     if (now > there_) {
         made.messages = now - there_;
-        if (kept_.size() < most_kept) kept_.push_back({{time_us, how_}, now});
+        // Who is not read yet by then is told of at the latest with what comes now.
+        if (kept_.size() == most_kept) kept_.pop_back();
+        kept_.push_back({{time_us, how_}, now});
     } else if (now < there_) {
         made.taken_back = there_ - now;
         base_ = std::min(base_, now);

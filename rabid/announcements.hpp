@@ -10,7 +10,7 @@
 // `early`. One that counts less than before, without EXPUNGE, has taken messages back.
 // Numbers fall as messages go. VANISHED (RFC 7162) names UIDs, which are thought to be of messages
 // that were read. Nothing fails. Memory: 16 octets for each EXISTS of which messages are not read
-// yet, most_kept of them; who is told of in more is not known.
+// yet, most_kept of them; what more of them tell of counts as told of with the last.
 #pragma once
 
 #include <cstddef>

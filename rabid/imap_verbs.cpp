@@ -243,11 +243,12 @@ asio::awaitable<bool> imap_verbs::watch() {
     co_return fine;
 }
 
-// What has come.
+// What has come, at most so many at a time: a server may tell of any number.
 asio::awaitable<bool> imap_verbs::read_announced() {
+    constexpr std::size_t most_at_once = 10'000;
     std::uint32_t& known = dialogue_.told().known;
     std::vector<std::uint32_t> numbers;
-    while (known < exists())
+    while (known < exists() && numbers.size() < most_at_once)
         numbers.push_back(++known);
     const std::uint64_t gone = dialogue_.announced().gone();
     bool fine = co_await read(numbers);

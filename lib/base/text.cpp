@@ -43,9 +43,11 @@ constexpr std::array<utf8_form, 8> utf8_forms{{{0xc2, 0xdf, 2, 0x80, 0xbf},
                                                {0xf4, 0xf4, 4, 0x80, 0x8f}}};
 
 // Characters that are valid and still forge what a terminal shows: C1 controls (U+0080..U+009F),
-// bidirectional overrides and isolates (U+202A..U+202E, U+2066..U+2069).
+// bidirectional overrides and isolates (U+202A..U+202E, U+2066..U+2069). And U+FFFE and U+FFFF,
+// which are no characters, and which XML does not allow.
 bool deceives(std::string_view sequence) {
     if (sequence.size() == 2) return octet(sequence, 0) == 0xc2 && octet(sequence, 1) < 0xa0;
+    if (sequence.starts_with("\xef\xbf")) return octet(sequence, 2) >= 0xbe;
     if (sequence.size() != 3 || octet(sequence, 0) != 0xe2) return false;
     const unsigned char second = octet(sequence, 1);
     const unsigned char third = octet(sequence, 2);

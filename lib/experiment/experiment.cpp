@@ -147,7 +147,7 @@ void read_verdict(section of, experiment& into) {
     of.read_share("margin", into.verdict.margin);
     of.read_share("confidence", into.verdict.confidence);
     of.read_share("max_errors", into.verdict.max_errors);
-    if (into.verdict.confidence < 0.5 || into.verdict.confidence > 0.9999)
+    if (into.verdict.confidence < least_confidence || into.verdict.confidence > most_confidence)
         of.refuse("confidence", "want 50% to 99.99%");
     if (into.verdict.margin <= 0 || into.verdict.margin > 0.5)
         of.refuse("margin", "want more than 0% and at most 50%");

@@ -138,6 +138,9 @@ constexpr auto words_of(metric) {
     return metric_names;
 }
 
+inline constexpr double least_confidence = 0.5;
+inline constexpr double most_confidence = 0.9999;
+
 struct verdict_rules {
     metric about = metric::messages;
     std::size_t program = 0;  // whose messages: an index into load.programs

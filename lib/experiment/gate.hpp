@@ -23,6 +23,8 @@
 
 namespace postal::experiment {
 
+inline constexpr std::size_t most_gates = 32;
+
 struct gate {
     std::string text{};             // as it was asked for
     std::optional<metric> about{};  // empty: the rate, of messages or what was found by searches

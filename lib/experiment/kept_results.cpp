@@ -52,8 +52,7 @@ std::string other_experiment(const experiment_record& was, const experiment_reco
 
 // Why its values say nothing; empty: they do.
 std::string why_left_out(const results& of, const analysis& found) {
-    if (of.record.end != all_blocks_done && of.record.end != enough_for_width)
-        return "it did not come to its end";
+    if (!is_whole(of.record)) return "it did not come to its end";
     if (!of.damaged.empty()) return of.damaged.front();
     if (found.verdict().compared.voided) return "variants that are the same were told apart";
     if (!any_block_counts(found)) return "no block of it counts";
@@ -104,7 +103,10 @@ base::expected<kept_results> read_kept(const std::string& folder, const experime
     for (const std::string& path : *folders) {
         const std::string shown = base::printable(path, 300);
         const auto read = read_results(path);
-        if (!read) return read.error();
+        if (!read) {
+            made.left_out.push_back(fmt::format("{} is left out: {}", shown, read.error().message));
+            continue;
+        }
         std::string differs = other_experiment(read->record, now);
         if (differs.empty()) differs = other_machine(read->record.host, now.host);
         if (!differs.empty())

@@ -17,8 +17,6 @@
 
 namespace postal::experiment {
 
-inline constexpr std::size_t most_kept = 30;
-
 struct kept_results {
     std::vector<kept_result> kept{};      // oldest first
     std::vector<std::string> left_out{};  // "FOLDER: why"

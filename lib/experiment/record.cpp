@@ -36,11 +36,16 @@ void check_record(const experiment_record& of, stats::complaint& problems) {
     const auto is_share = [](double value) { return value > 0 && value < 1; };
     check(of.verdict.program < of.programs.size(), "verdict.program", "the index of a program");
     check(is_share(of.verdict.margin), "verdict.margin", "between 0 and 1");
-    check(is_share(of.verdict.confidence), "verdict.confidence", "between 0 and 1");
+    check(of.verdict.confidence >= least_confidence && of.verdict.confidence <= most_confidence,
+          "verdict.confidence", "from 0.5 to 0.9999");
     check(!of.variants.empty(), "variants", "a list of at least one variant");
     for (std::size_t i = 0; i < of.variants.size(); ++i)
         check(!of.variants[i].same_as || *of.variants[i].same_as < i,
               fmt::format("variants[{}].same_as", i), "the index of an earlier variant");
+    check(of.gates.size() <= most_gates, "gates",
+          fmt::format("a list of at most {} gates", most_gates));
+    check(of.kept.size() <= most_kept, "kept",
+          fmt::format("a list of at most {} results", most_kept));
     for (std::size_t i = 0; i < of.gates.size(); ++i)
         check(parse_gate(of.gates[i]).has_value(), fmt::format("gates[{}]", i), "a gate");
     for (std::size_t i = 0; i < of.kept.size(); ++i) {
@@ -56,6 +61,10 @@ void check_record(const experiment_record& of, stats::complaint& problems) {
 }
 
 }  // namespace
+
+bool is_whole(const experiment_record& of) {
+    return of.end == all_blocks_done || of.end == enough_for_width;
+}
 
 std::vector<recorded_variant> recorded_variants(const experiment& whole) {
     std::vector<recorded_variant> all;

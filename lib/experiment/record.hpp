@@ -62,6 +62,8 @@ struct recorded_variant {
     std::vector<std::pair<std::string, std::string>> values{};  // its variables, words joined
 };
 
+inline constexpr std::size_t most_kept = 30;
+
 // What an experiment that was kept came to, for gates that compare with it (kept_results.hpp).
 struct kept_result {
     std::string folder{};
@@ -93,6 +95,9 @@ struct experiment_record {
     std::vector<recorded_variant> variants{};
     std::vector<recorded_run> runs{};
 };
+
+// It came to an end of its own, with all blocks that it was to have.
+[[nodiscard]] bool is_whole(const experiment_record& of);
 
 [[nodiscard]] std::vector<recorded_variant> recorded_variants(const experiment& whole);
 

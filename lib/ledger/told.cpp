@@ -32,10 +32,6 @@ bool came_later(const wait_entry& wait, std::int64_t accepted_us) noexcept {
     return saturated_sum(wait.opened_us, lain_before_us) <= accepted_us;
 }
 
-bool waited_for(const wait_entry& wait, std::int64_t accepted_us) noexcept {
-    return came_later(wait, accepted_us) && saturated_sum(accepted_us, in_time_us) <= wait.ended_us;
-}
-
 bool removed_from(const told_message& one, std::optional<std::int64_t> server,
                   std::int64_t until_us) {
     return std::any_of(one.removed.begin(), one.removed.end(), [&](const removed_entry& each) {
@@ -83,14 +79,12 @@ void told_judge::add(const told_message& one) {
 
 void told_judge::find_parts(const told_message& one) {
     constexpr std::int64_t ever = std::numeric_limits<std::int64_t>::max();
-    for (const wait_entry& wait : waits_.stays(one.mailbox)) {
-        if (!waited_for(wait, one.accepted_us)) continue;
-        counts_ = true;
-        const bool known = std::any_of(parts_.begin(), parts_.end(), [&](const told_part& part) {
-            return part.server == wait.server && part.how == wait.how;
-        });
-        if (!known) parts_.push_back({.server = wait.server, .how = wait.how});
-    }
+    waits_.for_waiting(one.mailbox, saturated_difference(one.accepted_us, lain_before_us),
+                       saturated_sum(one.accepted_us, in_time_us),
+                       [&](std::int64_t server, waiting how) {
+                           counts_ = true;
+                           parts_.push_back({.server = server, .how = how});
+                       });
     for (const seen_entry& each : one.here) {
         if (each.announced_us == 0) continue;
         const std::int64_t after = saturated_difference(each.announced_us, one.accepted_us);

@@ -65,6 +65,46 @@ def test_what_a_page_reads_while_it_runs_and_after_a_kill(experiment, tmp_path):
     experiment.check_clean()
 
 
+def test_cut_short_is_no_green_build(experiment, tmp_path):
+    """After three blocks there would be answers; but that was not what was asked for."""
+    junit = tmp_path / "gates.xml"
+    under_way = experiment(SLOWER, blocks=50, **DELAYED).start("--gate", "p50<+1000%", "--gate", "rate>-99%", "--junit", junit)
+    wait_until(lambda: len(experiment.runs if (experiment.results / "experiment.json").exists() else []) >= 6,
+               lambda: under_way.stderr, 60)
+    under_way.signal(signal.SIGTERM)
+    assert under_way.wait(30) in (3, 4), under_way.stderr
+    assert [each[1:] for each in answers(junit)] == [("error", "the experiment did not come to its end: interrupted")] * 2
+    experiment.check_clean()
+    # Nobody takes what stands in the record for something else.
+    refused = experiment.run("--resume", "--gate", "rate>-5%", "--baseline", "/nowhere")
+    assert refused.status == 1 and "--baseline: /nowhere: " in refused.stderr
+    assert [each[1:] for each in answers(junit)] == [("error", "the experiment did not come to its end: interrupted")] * 2
+
+
+def test_a_run_that_is_refused_leaves_no_old_answers(experiment, tmp_path):
+    junit = tmp_path / "gates.xml"
+    junit.write_text("<testsuites><testsuite><testcase name='passed'/></testsuite></testsuites>")
+    ended = experiment().run("--gate", "rate>-5%", "--baseline", "/nowhere", "--junit", junit)
+    assert ended.status == 1 and [each[1] for each in answers(junit)] == ["error"] * 2
+
+
+def test_resumed_with_gates_that_it_did_not_have(experiment, tmp_path):
+    days = experiment.folder / "days"
+    days.mkdir()
+    experiment(blocks=2)
+    assert experiment.run("--gate", "rate>-5%", "--baseline", days).status == 4
+    refused = experiment.run("--resume", "--gate", "rate>-10%")
+    assert refused.status == 1
+    assert f"--resume: its gates compare with the results in {days}; give --baseline, too, or leave --gate out" in refused.stderr
+    assert experiment.run("--resume").status == 4, "with its own gates"
+
+
+def test_an_answer_is_asked_for_and_there_is_no_gate(experiment, tmp_path):
+    assert experiment(blocks=2).run().status == 0
+    refused = experiment.run("--resume", "--junit", tmp_path / "gates.xml")
+    assert refused.status == 1 and "--junit: is for the answers of gates, and it was begun without; give --gate" in refused.stderr
+
+
 def test_too_few_blocks_are_no_answer(experiment, tmp_path):
     junit = tmp_path / "gates.xml"
     ended = experiment().run("--gate", "rate>-5%", "--junit", junit)
@@ -93,6 +133,9 @@ def test_against_results_that_were_kept(experiment, programs):
     assert f"--baseline: {days}/3 is left out: it missed a gate" in after.stderr
     record = json.loads((days / "4/experiment.json").read_text())
     assert [each["folder"] for each in record["kept"]] == [f"{days}/{number}" for number in range(3)]
+    (days / "broken").mkdir()
+    (days / "broken/experiment.json").write_text("{")
+    assert f"--baseline: {days}/broken is left out: " in day("6").stderr
     assert run([programs.postal_compare, "--verify", days / "4"]).status == 0
     # Nothing is measured where it would say nothing.
     text = (days / "1/experiment.json").read_text()

@@ -60,6 +60,7 @@ def test_a_small_site(project, tmp_path):
 @pytest.mark.parametrize("text, said", [
     ("[x](docs/none.md)", "index.html: docs/none.md leads nowhere"),
     ("[x](docs/index.md#none)", "that page has no such heading"),
+    ("[x](docs/seen.svg#none)", "that page has no such heading"),
     ("[x](../outside.md)", "leads nowhere"), ("![x](https://example.com/x.png)", "is not the site's own"),
     ("<script src='x.js'></script>", "a script is not the site's own")])
 def test_what_leads_nowhere_or_elsewhere_is_named(project, tmp_path, text, said):

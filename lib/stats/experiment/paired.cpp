@@ -65,7 +65,7 @@ double detectable_noncentrality(double freedom, double alpha, double wanted_powe
         return cdf(complement(non_central_t(freedom, noncentrality), limit)) >= wanted_power;
     };
     double below = 0;
-    double above = limit + 1;
+    double above = std::max(limit, 0.0) + 1;
     while (!shown(above) && above < 1e6)
         below = std::exchange(above, 2 * above);
     while (above - below > 1e-10 * above) {

@@ -72,7 +72,8 @@ analysis golden_analysis() {
 experiment_record filled_experiment(unsigned seed, unsigned percent = 75) {
     auto made = filled<experiment_record>(seed, percent);
     made.verdict.program = 1;
-    made.verdict.margin = made.verdict.confidence = 0.125;
+    made.verdict.margin = 0.125;
+    made.verdict.confidence = 0.75;
     made.variants[0].same_as.reset();
     for (std::string& one : made.gates)
         one = "rate>-5%";
@@ -224,7 +225,7 @@ TEST_CASE("records: what is no record of an experiment is refused, with its key"
                       {"verdict/program", "2", "the index of a program"},
                       {"verdict/margin", "0", "between 0 and 1"},
                       {"verdict/margin", "1", "between 0 and 1"},
-                      {"verdict/confidence", "1.5", "between 0 and 1"},
+                      {"verdict/confidence", "1.5", "from 0.5 to 0.9999"},
                       {"runs/1/variant", "2", "the index of a variant"},
                       {"runs/0/state", "\"fine\"", "one of complete, failed, interrupted"},
                       {"runs/0/loads/0/path", "\"/etc/passwd\"", below},

@@ -50,6 +50,8 @@ TEST_CASE("text: printable") {
         {"\xed\xa0\x80", 20, "\\xed\\xa0\\x80", "a surrogate"},
         {"\xc2\x9b", 20, "\\xc2\\x9b", "a C1 control"},
         {"\xe2\x80\xae", 20, "\\xe2\\x80\\xae", "right-to-left override"},
+        {"\xef\xbf\xbf", 20, "\\xef\\xbf\\xbf", "no character"},
+        {"\xef\xbf\xbd", 20, "\xef\xbf\xbd", "the replacement character is one"},
         {"abcdef", 6, "abcdef", "exactly fits"},
         {"abcdefg", 6, "abc...", "cut"},
         {"ab\xc3\xbc"

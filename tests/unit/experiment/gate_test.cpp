@@ -134,4 +134,11 @@ TEST_CASE("gate: a record has what was asked for, and what came of it") {
     const auto refused = parse_experiment_record(record_text(of.record, analyse(of)));
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().message == "gates[0] is not a gate");
+    of.record.gates.assign(most_gates + 1, "rate>-5%");
+    CHECK(parse_experiment_record(record_text(of.record, analyse(of))).error().message ==
+          "gates is not a list of at most 32 gates");
+    of.record.gates = {"rate>-5%"};
+    of.record.verdict.confidence = 0.05;
+    CHECK(parse_experiment_record(record_text(of.record, analyse(of))).error().message ==
+          "verdict.confidence is not from 0.5 to 0.9999");
 }

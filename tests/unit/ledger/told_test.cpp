@@ -265,6 +265,27 @@ TEST_CASE("told: of many stretches in IDLE those are found in which a message wa
     CHECK(count(9, 5'001, 5'006) == 0);
 }
 
+TEST_CASE("told: a file with any number of servers, and of stays, is judged in time") {
+    std::vector<wait_entry> all;
+    for (std::int64_t server = 0; server < 20'000; ++server)
+        all.push_back(wait(waiting::polling, 0, 0, 1000, server));
+    for (std::int64_t each = 0; each < 20'000; ++each)
+        all.push_back(wait(waiting::visiting, each, each, each == 7 ? 1000 : each, -1));
+    for (std::int64_t each = 0; each < 20'000; ++each)
+        all.push_back(wait(waiting::in_idle, 0, 0, each == 7 ? 1000 : 1));
+    waits known;
+    for (const wait_entry& each : all)
+        known.add(7, each);
+    known.finish();
+    told_judge judge(std::move(known));
+    for (int message = 0; message < 200; ++message)
+        judge.add({.accepted_us = accepted * second, .mailbox = 7});
+    CHECK(judge.counts());
+    REQUIRE(judge.parts().size() == waits::most_groups);
+    CHECK(judge.parts().front().server == -1);
+    CHECK(judge.parts().back().server == waits::most_groups - 2);
+}
+
 TEST_CASE("told: any times that a ledger may have") {
     constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();

@@ -109,7 +109,7 @@ TEST_CASE("announcements: in IDLE, before its continuation, or in an answer") {
     CHECK(polls.told.of(3).how == notice::poll);
 }
 
-TEST_CASE("announcements: what was read is forgotten, and of too much nothing is known") {
+TEST_CASE("announcements: what was read is forgotten, and of too much the last time counts") {
     session here;
     here.hear("* 3 EXISTS");
     here.hear("* 5 EXISTS");
@@ -124,8 +124,9 @@ TEST_CASE("announcements: what was read is forgotten, and of too much nothing is
     for (std::size_t i = 0; i <= announcements::most_kept; ++i)
         many.hear("* " + std::to_string(3 + i) + " EXISTS");
     const auto last = static_cast<std::uint32_t>(2 + announcements::most_kept);
-    CHECK(many.told.of(last).time_us == announcements::most_kept);
-    CHECK(many.told.of(last + 1).time_us == 0);
+    CHECK(many.told.of(last - 1).time_us == announcements::most_kept - 1);
+    CHECK(many.told.of(last).time_us == announcements::most_kept + 1);
+    CHECK(many.told.of(last + 1).time_us == announcements::most_kept + 1);
     many.told.forget(last + 1);
     many.hear("* " + std::to_string(last + 2) + " EXISTS");
     CHECK(many.told.of(last + 2).time_us == announcements::most_kept + 2);
