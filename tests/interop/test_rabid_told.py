@@ -66,7 +66,7 @@ def test_ways_to_be_told(watched, programs, folder, postal, users_file, report):
         pass_by(2)
         postal("-L", "-t", "2", "-c", "-1", "-M", "1", "-m", "1", "--messages", "30", "--ledger", watched.book,
                watched.endpoint, users_file(watched.users))
-        pass_by(TOLD_WITHIN + 2)
+        pass_by(TOLD_WITHIN + 4)
         end(idle, noop, pop3)
     found, status = report(watched.book)
     assert status == 0 and found["found"] == found["announced_messages"] == 30
