@@ -77,7 +77,7 @@ class conductor {
 
   private:
     std::optional<refusal> open_folder();
-    base::expected<void> read_baseline();
+    base::expected<void> read_baseline(const experiment::experiment_record& now);
     base::expected<void> resume_record();
     void describe_experiment(experiment::experiment_record& to) const;
     void fill_record(std::uint64_t seed, const std::vector<std::string>& argv);
@@ -93,8 +93,7 @@ class conductor {
     void take_down(const experiment::planned_run& one, const std::string& folder,
                    const experiment::run_result& ended);
     bool write_record();
-    bool write_junit(const experiment::analysis& found);
-    bool write_pending_junit();
+    base::expected<void> write_junit(const experiment::results& of) const;
     exit_status status_of_gates(const experiment::analysis& found);
     void end(const std::string& why);
     experiment::kept_file kept(const std::string& name, const std::string& path) const;
@@ -183,10 +182,8 @@ void conductor::fill_record(std::uint64_t seed, const std::vector<std::string>& 
     to.versions = ask_versions();
 }
 
-base::expected<void> conductor::read_baseline() {
+base::expected<void> conductor::read_baseline(const experiment::experiment_record& now) {
     if (given_.baseline.empty()) return {};
-    experiment::experiment_record now;
-    describe_experiment(now);
     auto read = experiment::read_kept(given_.baseline, now, out_);
     if (!read) return base::fail("--baseline: {}", read.error().message);
     for (const std::string& one : read->left_out)
@@ -196,13 +193,13 @@ base::expected<void> conductor::read_baseline() {
 }
 
 std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<std::string>& argv) {
-    if (!given_.junit.empty()) {
-        const auto writable = base::check_writable(given_.junit);
-        if (!writable) return refusal{base::fail("--junit: {}", writable.error().message)};
-    }
-    if (!write_pending_junit())
-        return refusal{base::fail("--junit: cannot be written"), exit_status::system_error};
-    if (const auto read = read_baseline(); !read) return refusal{read.error()};
+    // What an earlier run has left there is not this one's, which may be refused or killed. Who
+    // goes on with an experiment may have its gates in the record, which is not read yet.
+    experiment::results pending;
+    describe_experiment(pending.record);
+    if (!given_.gates.empty())
+        if (const auto written = write_junit(pending); !written) return refusal{written.error()};
+    if (const auto read = read_baseline(pending.record); !read) return refusal{read.error()};
     if (auto refused = open_folder()) return refused;
     // What an earlier program left running would be taken for somebody else's.
     if (!given_.resume) {
@@ -235,10 +232,8 @@ std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<st
     results_.record.ended.clear();
     if (!write_record())
         return refusal{base::fail("the record cannot be written"), exit_status::system_error};
-    if (!write_junit(experiment::analyse(results_)))
-        return refusal{
-            base::fail("--junit: {} cannot be written", base::printable(given_.junit, 300)),
-            exit_status::system_error};
+    if (const auto written = write_junit(results_); !written)
+        return refusal{written.error(), exit_status::system_error};
     return std::nullopt;
 }
 
@@ -366,25 +361,11 @@ bool conductor::write_record() {
     return written.has_value();
 }
 
-// From the beginning on: where this program is killed, the gates have an error there.
-bool conductor::write_junit(const experiment::analysis& found) {
-    if (given_.junit.empty()) return true;
-    const auto written = base::write_file(given_.junit, junit_text(results_, found));
-    if (!written) here_.say("--junit: " + written.error().message);
-    write_failed_ = write_failed_ || !written;
-    return written.has_value();
-}
-
-// What an earlier run has left there is not this one's, which may be refused. Who goes on with an
-// experiment may have its gates in the record, which is not read yet.
-bool conductor::write_pending_junit() {
-    if (given_.junit.empty() || given_.gates.empty()) return true;
-    experiment::results pending;
-    describe_experiment(pending.record);
-    const auto written =
-        base::write_file(given_.junit, junit_text(pending, experiment::analyse(pending)));
-    if (!written) here_.say("--junit: " + written.error().message);
-    return written.has_value();
+base::expected<void> conductor::write_junit(const experiment::results& of) const {
+    if (given_.junit.empty()) return {};
+    auto written = base::write_file(given_.junit, junit_text(of, experiment::analyse(of)));
+    if (!written) return base::fail("--junit: {}", written.error().message);
+    return {};
 }
 
 exit_status conductor::status_of_gates(const experiment::analysis& found) {
@@ -411,7 +392,10 @@ exit_status conductor::finish() {
     base::print(report::render_text(brief_document_of(results_, found),
                                     os::terminal_columns(STDOUT_FILENO)));
     base::print(here_.tables_hint());
-    write_junit(found);
+    if (const auto written = write_junit(results_); !written) {
+        here_.say(written.error().message);
+        write_failed_ = true;
+    }
     if (results_.record.end != experiment::all_blocks_done)
         here_.say("ended before all blocks were done: " + results_.record.end);
     if (here_.tell_leftovers(left_) || write_failed_) return exit_status::system_error;

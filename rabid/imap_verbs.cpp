@@ -243,17 +243,23 @@ asio::awaitable<bool> imap_verbs::watch() {
     co_return fine;
 }
 
-// What has come, at most so many at a time: a server may tell of any number.
+// What has come by now, at most so many at a time: a server may tell of any number.
 asio::awaitable<bool> imap_verbs::read_announced() {
     constexpr std::size_t most_at_once = 10'000;
     std::uint32_t& known = dialogue_.told().known;
-    std::vector<std::uint32_t> numbers;
-    while (known < exists() && numbers.size() < most_at_once)
-        numbers.push_back(++known);
+    const std::uint32_t come = exists();
     const std::uint64_t gone = dialogue_.announced().gone();
-    bool fine = co_await read(numbers);
-    const std::uint64_t missing =
-        numbers.size() - std::min<std::uint64_t>(numbers.size(), reader_.came());
+    const auto left = [&] { return known < std::min(come, exists()); };
+    std::vector<std::uint32_t> numbers;
+    std::uint64_t missing = 0;
+    bool fine = true;
+    while (fine && missing == 0 && left()) {
+        numbers.clear();
+        while (left() && numbers.size() < most_at_once)
+            numbers.push_back(++known);
+        fine = co_await read(numbers);
+        missing = numbers.size() - std::min<std::uint64_t>(numbers.size(), reader_.came());
+    }
     read_all_ = missing == 0;
     if (fine && !read_all_ && !stopping()) fine = co_await look_for_absent(missing, gone);
     dialogue_.announced().forget(known);

@@ -92,7 +92,7 @@ struct metric_result {
 
 struct analysis {
     std::vector<block_result> blocks{};
-    std::vector<metric_result> metrics{};                       // the first one carries the verdict
+    std::vector<metric_result> metrics{};  // the first one carries the verdict
     std::vector<gate_finding> gates{};
     std::optional<stats::drift> drift{};                        // of the verdict's metric
     std::vector<std::optional<stats::warmup_check>> warmups{};  // by variant

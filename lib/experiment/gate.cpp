@@ -7,9 +7,9 @@
 #include "experiment/figures.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace postal::experiment {
@@ -31,8 +31,7 @@ constexpr double most_more = 10;  // times
 base::failure no_gate(std::string_view text) {
     return base::fail(
         "\"{}\" is no gate; want rate>-5%, or p50, p99, cpu, written or flushes as in p99<+20%: "
-        "the "
-        "change against the first variant, from -99% to +1000%",
+        "the change against the first variant, from -99% to +1000%",
         base::printable(text, 60));
 }
 

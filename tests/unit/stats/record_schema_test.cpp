@@ -42,7 +42,8 @@ std::string text_of(const json& value, std::size_t depth = 0) {
         tall += (tall.empty() ? "" : ",") + ("\n" + margin) + name + text_of(member, depth + 1);
     }
     const char* const brackets = value.is_object() ? "{}" : "[]";
-    const bool fits = may_fit && wide.size() + margin.size() <= widest && wide.find('\n') == wide.npos;
+    const bool fits =
+        may_fit && wide.size() + margin.size() <= widest && wide.find('\n') == wide.npos;
     return fits ? brackets[0] + wide + brackets[1]
                 : brackets[0] + tall + "\n" + margin.substr(2) + brackets[1];
 }
