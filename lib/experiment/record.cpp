@@ -3,6 +3,7 @@
 #include "experiment/record.hpp"
 
 #include "base/text.hpp"
+#include "experiment/gate.hpp"
 #include "experiment/record_fields.hpp"
 #include "mail/digest.hpp"
 #include "stats/json_fields.hpp"
