@@ -120,12 +120,10 @@ done recorded_run::make_device(const storage&) {
     auto started = by_.start({.words = disk_words(image, recorded_.log, exported),
                               .where = at(what_.audited.line),
                               .log = in_folder("disk.log"),
-                              .outlives = true});
+                              .outlives = true},
+                             book_, disk_stop_limit);
     if (!started) return started.error();
-    const auto kept =
-        book_.announce_process(started->started.pid, at(what_.audited.line), disk_stop_limit);
     disk_.emplace(std::move(*started));
-    if (!kept) return kept.error();
     const auto until = steady_clock::now() + disk_start_limit;
     const std::array watched{disk_->ended.get()};
     while (!has_size(exported, *size)) {

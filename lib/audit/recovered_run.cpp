@@ -88,11 +88,9 @@ done recovered_run::start_drain() {
     if (!one) return one.error();
     one->words.insert(one->words.end(), {"--ledger", recovered_.ledger, "--interval", "1s"});
     mark_before_servers_ = mark();
-    auto started = by_.start(std::move(*one));
+    auto started = by_.start(std::move(*one), book_, drain_stop_limit);
     if (!started) return started.error();
     drain_.emplace(std::move(*started));
-    const auto kept = book_.announce_process(drain_->started.pid, at(from.line), drain_stop_limit);
-    if (!kept) return kept.error();
     return {};
 }
 
@@ -152,10 +150,8 @@ base::expected<std::uint64_t> recovered_run::read_with(const command& reader, st
 done recovered_run::run_reader(job one, steady_time until) {
     constexpr int read_all = 0;
     constexpr int read_nothing = 4;
-    auto started = by_.start(std::move(one));
+    auto started = by_.start(std::move(one), book_, 5s);
     if (!started) return started.error();
-    const auto kept = book_.announce_process(started->started.pid, started->of.where, 5s);
-    if (!kept) return kept.error();
     const std::array watched{started->ended.get()};
     while (!by_.has_ended(*started)) {
         const auto why = by_.wait(watched, until, patience::until_interrupted);
@@ -164,7 +160,7 @@ done recovered_run::run_reader(job one, steady_time until) {
             return base::fail("{}: reading was not done within {}", started->of.where,
                               base::format_duration(what_.audited.limit));
     }
-    if (const done struck = book_.strike_out(*kept); !struck) return struck;
+    if (const done struck = book_.strike_out(started->number); !struck) return struck;
     const auto& end = *started->end;
     if (!end.signalled &&
         (end.status_or_signal == read_all || end.status_or_signal == read_nothing))

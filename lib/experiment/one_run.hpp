@@ -21,7 +21,6 @@ namespace postal::experiment {
 struct running_load {
     process of;
     load_result result;
-    std::uint64_t number = 0;  // of its entry in the journal
     bool ended_well = false;
 };
 

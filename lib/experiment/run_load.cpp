@@ -71,12 +71,9 @@ done one_run::start_load(std::size_t program) {
     load.result = {from.name, in_folder(from.name + ".json")};
     // One of an earlier attempt would be taken for this one's.
     ::unlink(load.result.record.c_str());
-    auto started = by_.start(std::move(*one));
+    auto started = by_.start(std::move(*one), book_, load_grace);
     if (!started) return started.error();
     load.of = std::move(*started);
-    const auto kept = book_.announce_process(load.of.started.pid, load.of.of.where, load_grace);
-    if (!kept) return kept.error();
-    load.number = *kept;
     loads_.push_back(std::move(load));
     return {};
 }
@@ -90,7 +87,7 @@ done one_run::judge(running_load& one) {
         return base::fail("{}: load \"{}\" ended without its record", one.of.of.where,
                           one.result.name);
     one.ended_well = true;
-    return book_.strike_out(one.number);
+    return book_.strike_out(one.of.number);
 }
 
 done one_run::await_loads(std::chrono::nanoseconds limit) {

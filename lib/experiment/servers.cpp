@@ -98,12 +98,9 @@ base::expected<servers> servers::start(const server_plan& plan, journal& into, s
     const auto to_be_stopped = announce_stop(plan, into);
     if (!to_be_stopped) return to_be_stopped.error();
     for (const job& each : plan.start) {
-        auto started = by.start(each);
+        auto started = by.start(each, into, plan.stop_limit);
         if (!started) return started.error();
         made.started_.push_back(std::move(*started));
-        const auto kept =
-            into.announce_process(made.started_.back().started.pid, plan.where, plan.stop_limit);
-        if (!kept) return kept.error();
     }
     const auto is_ready = made.await(plan, by, since);
     const auto kept = made.announce_background(plan, into, before);

@@ -117,7 +117,14 @@ unsigned supervisor::interruptions() {
     return interruptions_;
 }
 
-base::expected<process> supervisor::start(job what) {
+base::expected<process> supervisor::start(job what, journal& into,
+                                          std::chrono::nanoseconds end_limit) {
+    const std::string where = what.where;
+    return start(std::move(what),
+                 [&](pid_t pid) { return into.announce_process(pid, where, end_limit); });
+}
+
+base::expected<process> supervisor::start(job what, const announcing& announce) {
     const auto program = find_program(what.words.empty() ? std::string{} : what.words.front());
     if (!program) return base::at(what.where, program.error());
     const base::file_descriptor log(
@@ -140,6 +147,12 @@ base::expected<process> supervisor::start(job what) {
     plan.input = no_input_.get();
     plan.output = log.get();
     plan.ends_with_parent = !what.outlives;
+    plan.before_it_runs = [&](pid_t pid) -> base::expected<void> {
+        const auto number = announce(pid);
+        if (!number) return number.error();
+        made.number = *number;
+        return {};
+    };
     const auto started = children_.start(plan);
     if (!started) return base::at(what.where, started.error());
     made.started = *started;
@@ -209,17 +222,16 @@ bool supervisor::end(process& one, std::chrono::nanoseconds grace) {
 
 base::expected<void> supervisor::run(job what, std::chrono::nanoseconds limit, patience how,
                                      journal& into) {
-    auto started = start(std::move(what));
-    if (!started) return started.error();
-    const auto number = into.announce_process(started->started.pid, started->of.where, end_grace);
     // What undoes is done also where nothing can be written any more.
     const bool must_be_kept = how != patience::undoing;
-    if (!number && must_be_kept) {
-        end(*started, end_grace);
-        return number.error();
-    }
+    const std::string where = what.where;
+    auto started = start(std::move(what), [&](pid_t pid) -> base::expected<std::uint64_t> {
+        auto number = into.announce_process(pid, where, end_grace);
+        return number || must_be_kept ? number : base::expected<std::uint64_t>{0};
+    });
+    if (!started) return started.error();
     const auto ran = await(*started, limit, how);
-    const auto struck = into.strike_out(number ? *number : 0);
+    const auto struck = into.strike_out(started->number);
     return ran && must_be_kept ? struck : ran;
 }
 

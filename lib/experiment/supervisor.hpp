@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Starts the programs of an experiment and waits for them, in one thread.
 //
-// Flow: os::prepare_for_children() in main; create(); every_second(); then run() for a command that
-// is to end, or start() and wait() for what stays. While there is a supervisor, SIGINT, SIGTERM and
-// SIGHUP do nothing but count: interruptions(). After the first one, waits that may be interrupted
-// return at once; those of undoing go on, and are short after the second one.
+// Flow: os::prepare_for_children() in main; create(); every_second(); then run() for a command
+// that is to end, or start() and wait() for what stays. Both write into the journal, before the
+// program's first instruction, that it is to be ended: for whoever finds it after a kill. While
+// there is a supervisor, SIGINT, SIGTERM and SIGHUP do nothing but count: interruptions(). After
+// the first one, waits that may be interrupted return at once; those of undoing go on, and are
+// short after the second one.
 //
 // A program gets /dev/null as its input, this process's environment and folder, a process group of
 // its own and no controlling terminal; what it writes is appended to a log. It gets SIGTERM when
@@ -53,6 +55,7 @@ struct process {
     os::child started{};          // its pidfd is watched below
     base::file_descriptor ended;  // readable once it ended
     std::uint64_t log_begins = 0;
+    std::uint64_t number = 0;  // its entry in the journal; 0: none
     std::optional<os::child_end> end{};
 };
 
@@ -79,7 +82,9 @@ class supervisor {
     [[nodiscard]] unsigned interruptions();
     [[nodiscard]] bool is_interrupted() { return interruptions() > 0; }
 
-    [[nodiscard]] base::expected<process> start(job what);
+    // Announced in the journal, to be ended within `end_limit` by who finds it there.
+    [[nodiscard]] base::expected<process> start(job what, journal& into,
+                                                std::chrono::nanoseconds end_limit);
 
     // Until one of these descriptors is readable, or `until`.
     woken wait(std::span<const int> descriptors, steady_time until, patience how);
@@ -104,6 +109,9 @@ class supervisor {
   private:
     explicit supervisor(os::spawner children) : children_(std::move(children)) {}
 
+    // `announce` is given the number of the process, and gives that of its entry.
+    using announcing = std::function<base::expected<std::uint64_t>(pid_t)>;
+    base::expected<process> start(job what, const announcing& announce);
     base::expected<void> await(process& started, std::chrono::nanoseconds limit, patience how);
     void act_when_due(steady_time now);
 

@@ -30,6 +30,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -49,6 +50,10 @@ struct child_plan {
     std::span<const limit> limits;
     std::optional<mode_t> file_mask;  // umask(2); none: as this process
     bool ends_with_parent = false;    // gets SIGTERM when the thread that started it ends, however
+    // Called with its number before its program runs, with all signals blocked: to write down that
+    // it is there. The program does not run when this fails, which then is start()'s failure, nor
+    // when this process is killed meanwhile. Empty: it runs at once.
+    std::function<base::expected<void>(pid_t)> before_it_runs{};
 };
 
 struct child {
@@ -102,13 +107,15 @@ class spawner {
         [[nodiscard]] bool is_there() const noexcept { return mapping_ != nullptr; }
         // The highest address of the stack.
         [[nodiscard]] char* stack() const noexcept;
-        // Above it, and cleared by the kernel when the child has left our memory.
-        [[nodiscard]] std::uint32_t* shared() const noexcept;
+        // Two words above it: one that the kernel clears when the child has left our memory, and
+        // the answer to a child that asks whether it may run.
+        [[nodiscard]] std::uint32_t* departed() const noexcept;
+        [[nodiscard]] std::uint32_t* permission() const noexcept;
         // Never given back: somebody may still stand on it.
         void forget() noexcept { mapping_ = nullptr; }
 
       private:
-        char* mapping_ = nullptr;  // a page that guards, the stack, the word
+        char* mapping_ = nullptr;  // a page that guards, the stack, the words
     };
     // Killed before it ran its program, and not gone yet.
     struct leftover {

@@ -136,9 +136,15 @@ TEST_CASE("supervisor: an interruption ends what may be interrupted, and not wha
 TEST_CASE("supervisor: what stays is ended, first politely") {
     const test::folder here;
     auto by = test::make_supervisor();
+    auto book = test::open_journal(here.path());
     auto polite = by->start(shell(here, "trap 'echo bye; exit 0' TERM; echo > " + here / "one" +
-                                            "; while :; do sleep 0.05; done"));
+                                            "; while :; do sleep 0.05; done"),
+                            book, 7s);
     REQUIRE(polite.has_value());
+    REQUIRE(book.left().size() == 1);
+    CHECK(book.left().front().number == polite->number);
+    CHECK(book.left().front().pid == polite->started.pid);
+    CHECK(book.left().front().limit == 7s);
     wait_for_file(*by, here / "one");
     CHECK_FALSE(by->has_ended(*polite));
     CHECK(experiment::ending_of(*polite) == "sh still runs");
@@ -147,7 +153,8 @@ TEST_CASE("supervisor: what stays is ended, first politely") {
     CHECK(by->end(*polite, 1min));
 
     auto deaf = by->start(
-        shell(here, "trap '' TERM; echo > " + here / "two" + "; while :; do sleep 0.05; done"));
+        shell(here, "trap '' TERM; echo > " + here / "two" + "; while :; do sleep 0.05; done"),
+        book, 7s);
     REQUIRE(deaf.has_value());
     wait_for_file(*by, here / "two");
     CHECK_FALSE(by->end(*deaf, 100ms));

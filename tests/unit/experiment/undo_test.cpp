@@ -26,6 +26,8 @@ struct scene {
     test::folder here{};
     std::unique_ptr<experiment::supervisor> by = test::make_supervisor();
     experiment::journal book = test::open_journal(here.path());
+    test::folder elsewhere{};
+    experiment::journal other_book = test::open_journal(elsewhere.path());
 
     void announce(undo_entry how) {
         how.where = "mail.toml:7";
@@ -36,8 +38,10 @@ struct scene {
     void announce(undo_kind kind, const std::string& script) {
         announce({.kind = kind, .words = {"sh", "-c", script}});
     }
+    // Not announced in the book that is undone.
     experiment::process start(const std::string& script) {
-        auto started = by->start({{"sh", "-c", script}, "mail.toml:7", here / "log"});
+        auto started =
+            by->start({{"sh", "-c", script}, "mail.toml:7", here / "log"}, other_book, 1min);
         if (!started) FAIL(started.error().message);
         return std::move(*started);
     }

@@ -11,6 +11,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ struct job {
     std::vector<os::limit> limits{};
     std::string input{};
     std::optional<mode_t> file_mask{};
+    std::function<base::expected<void>(pid_t)> before_it_runs{};
 };
 
 struct outcome {
@@ -63,6 +65,7 @@ inline base::expected<os::child> start(os::spawner& spawner, job& wanted, int ou
     plan.run_as = wanted.run_as;
     plan.limits = wanted.limits;
     plan.file_mask = wanted.file_mask;
+    plan.before_it_runs = wanted.before_it_runs;
     auto started = spawner.start(plan);
     ::close(input);
     return started;
