@@ -160,16 +160,21 @@ base::expected<void> delivery::start_agent() {
     std::vector<std::string> settings = run.environment(values, *home_);
     const std::vector<char*> argv = pointers(words);
     const std::vector<char*> environment = pointers(settings);
-    const auto started = context_.starter.start({.program = run.program.c_str(),
-                                                 .argv = argv.data(),
-                                                 .environment = environment.data(),
-                                                 .input = message->get(),
-                                                 .output = printing->get(),
-                                                 .directory = run.chosen.directory.c_str(),
-                                                 .run_as = run.run_as ? &*run.run_as : nullptr,
-                                                 .limits = run.limits,
-                                                 .file_mask = for_its_user_only});
-    if (!started) return started.error();
+    const auto started =
+        context_.starter.start({.program = run.program.c_str(),
+                                .argv = argv.data(),
+                                .environment = environment.data(),
+                                .input = message->get(),
+                                .output = printing->get(),
+                                .directory = run.chosen.directory.c_str(),
+                                .run_as = run.run_as ? &*run.run_as : nullptr,
+                                .limits = run.limits,
+                                .file_mask = for_its_user_only,
+                                .before_it_runs = [this](pid_t child) { return guard(child); }});
+    if (!started) {
+        context_.guarded.remove(guarded_);
+        return started.error();
+    }
     tally().agents.add_start();
     watch_agent(*started);
     return {};
@@ -207,10 +212,15 @@ base::expected<base::file_descriptor> delivery::make_output() {
     return theirs;
 }
 
+// Were the server killed once the agent runs, nobody else would know its deadline.
+base::expected<void> delivery::guard(pid_t child) {
+    due_ = started_ + context_.of_run.chosen.timeout;
+    guarded_ = context_.guarded.add(child, due_);
+    return {};
+}
+
 void delivery::watch_agent(const os::child& started) {
     agent_ = started;
-    due_ = started_ + context_.of_run.chosen.timeout;
-    guarded_ = context_.guarded.add(started, due_);
     set_deadline(started_);  // the next tick: see on_deadline()
     const int problem = exit_.open(context_.own.context(), started.pidfd);
     if (problem == 0) return exit_.when_readable([this] { agent_ended(); });

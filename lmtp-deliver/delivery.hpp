@@ -90,6 +90,7 @@ class delivery final : public load::watched, public dispatcher::waiter {
     base::expected<base::file_descriptor> open_message(std::string_view head);
     bool may_copy(std::string_view head);
     base::expected<base::file_descriptor> make_output();
+    base::expected<void> guard(pid_t child);
     void watch_agent(const os::child& started);
     void watch_output();
     void read_output();
@@ -116,9 +117,9 @@ class delivery final : public load::watched, public dispatcher::waiter {
     net::descriptor output_;           // and later
     std::string printed_;
     load::steady_time started_{};
-    load::steady_time due_{};         // when it is asked to end, or asked again
-    std::size_t guarded_ = 0;         // its place in the guardian's list
-    serve::held_octets::share copy_;  // of the message, with headers of its own
+    load::steady_time due_{};                            // when it is asked to end, or asked again
+    std::size_t guarded_ = os::guardian::list::nowhere;  // its place in the guardian's list
+    serve::held_octets::share copy_;                     // of the message, with headers of its own
     delivery_reply answer_;
     state state_ = state::fresh;
     ending ending_ = ending::not_asked;

@@ -124,7 +124,7 @@ struct guardian::ward {
 
 // ---- the list ----
 
-std::size_t guardian::list::add(const child& started, steady_clock::time_point deadline,
+std::size_t guardian::list::add(pid_t child, steady_clock::time_point deadline,
                                 std::uint64_t now) noexcept {
     std::size_t place = free_;
     if (place != nowhere) {
@@ -138,7 +138,7 @@ std::size_t guardian::list::add(const child& started, steady_clock::time_point d
     to.noted.store(now, std::memory_order_relaxed);
     to.deadline.store(std::chrono::nanoseconds(deadline.time_since_epoch()).count(),
                       std::memory_order_relaxed);
-    to.pid.store(started.pid, std::memory_order_release);
+    to.pid.store(child, std::memory_order_release);
     return place;
 }
 

@@ -3,7 +3,8 @@
 // is over.
 //
 // Flow: guardian::start() in main, before any thread; one list() for each thread that starts
-// children; add() when a child runs, remove() when it was reaped. A child that is listed when the
+// children; add() before a child's program runs (child_plan::before_it_runs), remove() when it was
+// reaped. A child that is listed when the
 // server has ended, however that was, is sent SIGCONT then, SIGTERM at its deadline, and SIGKILL
 // `kill_after` later, with its process group; whom that does not end is given up after as long
 // again. The guardian ends when none is left. SIGTERM makes the deadline of all that moment, once
@@ -14,8 +15,8 @@
 //
 // One that was killed itself is made anew by look_after(), with the same list.
 //
-// Start fails with one line. Limits: a child that the server had just made when it was killed may
-// not be listed yet; whoever the guardian may not signal, it does not end (signal_group()).
+// Start fails with one line. Limit: whoever the guardian may not signal, it does not end
+// (signal_group()).
 #pragma once
 
 #include "base/result.hpp"
@@ -46,17 +47,18 @@ class guardian {
     class list {
       public:
         list() = default;
-        // The place to remove it from. Who finds no place is not guarded: nowhere. `now` as
+        // The place to remove it from. Who finds no place is not guarded: `nowhere`. `now` as
         // process_stat::start has it, soon after the child was made.
-        [[nodiscard]] std::size_t add(const child& started,
-                                      std::chrono::steady_clock::time_point deadline,
+        [[nodiscard]] std::size_t add(pid_t child, std::chrono::steady_clock::time_point deadline,
                                       std::uint64_t now = clock_ticks()) noexcept;
         void remove(std::size_t place) noexcept;
+
+        // To remove from it does nothing.
+        static constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
 
       private:
         friend class guardian;
         struct entry;
-        static constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
 
         entry* first_ = nullptr;
         std::size_t places_ = 0;

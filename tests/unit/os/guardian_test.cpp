@@ -69,9 +69,9 @@ struct fake_server {
         if (!started || ::read(ready[0], &octet, 1) != 1) ::_exit(1);
         // The place of the second is used again.
         const auto deadline = steady_clock::now() + time;
-        const auto first = list.add({.pid = 1}, deadline);
-        list.remove(list.add({.pid = 1}, deadline));
-        const auto place = list.add(*started, deadline);
+        const auto first = list.add(1, deadline);
+        list.remove(list.add(1, deadline));
+        const auto place = list.add(started->pid, deadline);
         list.remove(first);
         if (removed) list.remove(place);
         if (::write(said, &started->pid, sizeof started->pid) < 0) ::_exit(1);
@@ -180,7 +180,7 @@ TEST_CASE("guardian: somebody else who has the number by now is left alone") {
         if (server == 0) {
             auto guardian = os::guardian::start({.name = "test-guardian", .kill_after = 1ms});
             auto list = guardian ? guardian->list_of(0) : os::guardian::list{};
-            if (list.add(*bystander, steady_clock::now(), noted) != 0) ::_exit(1);
+            if (list.add(bystander->pid, steady_clock::now(), noted) != 0) ::_exit(1);
             ::raise(SIGKILL);
         }
         int status = 0;
