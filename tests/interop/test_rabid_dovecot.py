@@ -275,7 +275,7 @@ def test_profiles(filled, rabid, folder, profile):
     server.put(server.users[0], STRANGER % 1)
     before = {key for mail in there(server).values() for key in keys(message for message in mail if message.identity)}
     book = folder / "book"
-    run = rabid("-p", "3", "--duration", "6s", "--grace", "20s", "--profile", profile, "-d", "100:0", "--ledger", book,
+    run = rabid("-p", "3", "--duration", "3s", "--grace", "20s", "--profile", profile, "-d", "100:0", "--ledger", book,
                 *reading(server, "imap"))
     check_reading(run)
     assert run.record["errors"] == [], run.record["errors"]

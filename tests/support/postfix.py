@@ -184,15 +184,22 @@ class Postfix:
         return len(self.accepted)
 
     def queued(self):
-        """The queue files of messages that it has taken responsibility for: those that are complete (S_IXUSR)."""
-        found = []
+        """The queue files of messages that it has taken responsibility for: those that are complete (S_IXUSR). A message
+        that goes from deferred to active while one and then the other is read is in neither, and comes back to deferred
+        where it stays for a second or more: so the folders are read twice, within less."""
+        while True:
+            began = time.monotonic()
+            found = {*self.complete_files(), *self.complete_files()}
+            if found or time.monotonic() - began < 0.5:
+                return sorted(found)
+
+    def complete_files(self):
         for name in ("maildrop", "incoming", "active", "deferred"):
             for place, _, files in os.walk(self.queue / name):
                 for file in files:
                     with contextlib.suppress(FileNotFoundError):
                         if os.stat(os.path.join(place, file)).st_mode & stat.S_IXUSR:
-                            found.append(file)
-        return found
+                            yield file
 
     def flush(self, timeout=60):
         """Runs the queue (postqueue -f), until all of it is delivered."""
