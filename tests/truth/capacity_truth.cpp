@@ -54,7 +54,7 @@ double long_run_capacity(const server& of, double bound_s) {
         server again = of;
         again.free_at.assign(again.places, 0);
         std::uint64_t count = 0, lost = 0;
-        for (double due_s = 0; due_s < 20'000; due_s += 1 / load) {
+        for (double due_s = 0; due_s < 6'000; due_s += 1 / load) {
             ++count;
             lost += simulated::finish_of(again, due_s) - due_s > bound_s ? 1 : 0;
         }
