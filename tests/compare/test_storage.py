@@ -57,6 +57,23 @@ def test_ext4_with_and_without_barriers_below_dovecot(experiment, tool):
     assert experiment.verify().status == 0
 
 
+@pytest.mark.full
+def test_versions_of_dovecot_in_roots_of_their_own(experiment, tool):
+    """The sample as it is: this machine's own root is all three variants'."""
+    tool("dovecot")
+    experiment.file.write_text(SAMPLE.with_name("dovecot-versions.toml").read_text())
+    ended = experiment.run("--set", "size=64M", "--set", f"port={experiment.port}", "--set", "sessions=2", "--duration", "1s",
+                           "--warmup", "0s", "--blocks", "1")
+    assert ended.status == 0, ended.stderr
+    experiment.check_clean()
+    assert [run[2] for run in experiment.runs] == ["complete"] * 3, ended.stderr
+    for run in experiment.record["runs"]:
+        totals = experiment.load(run["loads"][0])["totals"]
+        assert totals["messages"] > 0 and totals["errors"] == 0
+    version = subprocess.run(["dovecot", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    assert version in str(experiment.record["versions"])
+
+
 HOLD = "echo held >> ${experiment}/reached; until [ -e ${experiment}/go ]; do sleep 0.02; done"
 STEPS = {
     "make": (f'["sh", "-c", "{HOLD}; exec mkfs.ext4 -q ${{device}}"]', "[]"),
