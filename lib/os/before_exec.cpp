@@ -50,6 +50,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) bool done(handove
 // more than all the rest (the kernel makes it a group for its scheduler), and on a busy machine the
 // child then waits its turn against whole other sessions.
 __attribute__((no_sanitize("address", "thread", "undefined"))) bool leave_group(handover& to) {
+    if (to.new_session && to.permission != nullptr) return true;  // may_run() has
     if (to.new_session) return done(to, child_step::group, ::syscall(SYS_setsid));
     if (to.terminal >= 0 &&
         !done(to, child_step::group, ::syscall(SYS_ioctl, to.terminal, TIOCNOTTY, 0))) {
@@ -127,6 +128,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) bool run_program(
 // the kernel kills the child, which then has run nothing of its program.
 __attribute__((no_sanitize("address", "thread", "undefined"))) bool may_run(handover& to) {
     if (to.permission == nullptr) return true;
+    if (to.new_session) ::syscall(SYS_setsid);
     ::syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (::syscall(SYS_getppid) != to.parent) return false;
     constexpr auto awaited = static_cast<std::uint32_t>(permission::awaited);

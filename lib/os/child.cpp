@@ -124,6 +124,8 @@ child make_child(handover& to, char* stack, std::uint32_t* word, base::expected<
         return made;
     }
     if (to.permission != nullptr) {
+        // While it is asked, a Ctrl-C on our terminal is not for the child.
+        if (!to.new_session) ::setpgid(made.pid, made.pid);
         asked = ask(*to.plan, made.pid);
         give(to.permission, asked ? permission::given : permission::refused);
     }

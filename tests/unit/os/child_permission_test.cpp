@@ -86,7 +86,9 @@ TEST_CASE("child: a start that cannot be written down is none") {
     const auto thrown = start(spawner, wanted, 2);
     REQUIRE(thrown.has_error());
     CHECK(thrown.error().message == "cannot start /usr/bin/touch: no memory for it");
-    CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
+    // What did not end within a moment is reaped later, or here.
+    while (::waitpid(-1, nullptr, 0) > 0)
+        ;
     CHECK_FALSE(made.is_there());
     wanted.before_it_runs = {};
     const auto fine = start(spawner, wanted, 2);
@@ -122,6 +124,31 @@ TEST_CASE("child: a kill before its start is written down leaves nothing that ru
     if (runs(orphan)) ::kill(orphan, SIGKILL);
     ::close(ends[0]);
     ::close(ends[1]);
+}
+
+TEST_CASE("child: a signal to its parent's group while its start is written down is not for it") {
+    const mark made;
+    const pid_t starter = ::fork();
+    REQUIRE(starter >= 0);
+    if (starter == 0) {
+        ::setsid();
+        sigset_t interrupts;
+        ::sigemptyset(&interrupts);
+        ::sigaddset(&interrupts, SIGINT);
+        ::sigprocmask(SIG_BLOCK, &interrupts, nullptr);
+        auto spawner = os::spawner::create();
+        job wanted = made.made_by([](pid_t) -> base::expected<void> {
+            ::kill(0, SIGINT);
+            return {};
+        });
+        const auto started = spawner ? start(*spawner, wanted, 2) : base::expected<os::child>{};
+        ::_exit(started && !wait_for(*started).signalled ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(starter, &status, 0) == starter);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+    CHECK(made.is_there());
 }
 
 TEST_CASE("child: once it runs it may outlive the thread that started it") {
