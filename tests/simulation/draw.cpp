@@ -206,7 +206,7 @@ void draw_readers(random_source& random, scenario& run) {
         if (one_in(random, 3)) one.how = harm::vanishes;
     if (one_in(random, 2)) return;
     for (std::uint32_t mailbox = 0; mailbox < 9; ++mailbox)
-        run.visits.push_back({.when = 12h + mailbox * 1s, .mailbox = mailbox});
+        run.visits.push_back({.when = 24h * 10 + mailbox * 1s, .mailbox = mailbox});
 }
 
 // What came later than the rest, so that the seeds of before draw the same besides.
