@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Between clone and exec the child runs in the memory of the process that started it, the calling
-// thread's errno included, while that thread waits for it. It therefore makes raw system calls
-// only: no lock, no allocation, no wrapper of the C library that would act on all threads
-// (setresuid does), nothing that a sanitizer watches. Before it changes anything it leaves the
-// shared table of descriptors with a copy of the low ones (CLOSE_RANGE_UNSHARE), so that nothing it
-// closes is closed for us. What fails is written where spawner::start() reads it. All signals are
-// blocked until the child has default ones: a handler of ours must not run there.
+// thread's errno included, while that thread waits for it (but in may_run(), where it goes on). It
+// therefore makes raw system calls only: no lock, no allocation, no wrapper of the C library that
+// would act on all threads (setresuid does), nothing that a sanitizer watches. Before it touches a
+// descriptor it leaves their shared table with a copy of the low ones (CLOSE_RANGE_UNSHARE), so
+// that nothing it closes is closed for us. What fails is written where spawner::start() reads it.
+// All signals are blocked until the child has default ones: a handler of ours must not run there.
 #include "os/before_exec.hpp"
 
 #include <linux/close_range.h>

@@ -4,11 +4,10 @@
 //
 // Flow: guardian::start() in main, before any thread; one list() for each thread that starts
 // children; add() before a child's program runs (child_plan::before_it_runs), remove() when it was
-// reaped. A child that is listed when the
-// server has ended, however that was, is sent SIGCONT then, SIGTERM at its deadline, and SIGKILL
-// `kill_after` later, with its process group; whom that does not end is given up after as long
-// again. The guardian ends when none is left. SIGTERM makes the deadline of all that moment, once
-// the server is gone.
+// reaped. A child that is listed when the server has ended, however that was, is sent SIGCONT then,
+// SIGTERM at its deadline, and SIGKILL `kill_after` later, with its process group; whom that does
+// not end is given up after as long again. The guardian ends when none is left. SIGTERM makes the
+// deadline of all that moment, once the server is gone.
 //
 // The list lies in memory that both share: to write it costs a few stores and no system call. A
 // child is known by its number and the time of its start, so that nobody else is ever signalled.

@@ -214,8 +214,11 @@ void server_dialogue::message_refused(const server_step& step, std::size_t said_
 
 void server_dialogue::sent_away(const server_step& step, std::size_t said_before) {
     quit_ = step.stage == server_stage::quit;
-    // A client of ours does nothing that strikes a limit.
-    if (!step.reply.limit.empty() && !truth_.lies) truth_.nonsense = step.reply.text;
+    // A client of ours does nothing that strikes a limit, but to say RSET in the place of each
+    // message that a server without 8BITMIME does not take (postal/exchange.cpp, leave_out()).
+    const bool says_resets = !house_.of.offers_8bit && step.stage == server_stage::rset;
+    if (!step.reply.limit.empty() && !truth_.lies && !says_resets)
+        truth_.nonsense = step.reply.text;
     if (step.stage == server_stage::end) {
         message_refused(step, said_before);
     } else if (!step.reply.positive()) {

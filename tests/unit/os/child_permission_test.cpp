@@ -2,6 +2,7 @@
 // A child whose start is written down before its program's first instruction.
 #include "child_support.hpp"
 
+#include "../temporary_file.hpp"
 #include "os/process.hpp"
 
 #include <sys/wait.h>
@@ -23,26 +24,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file that a child makes when its program runs.
-class mark {
-  public:
-    mark() {
-        std::array<char, 32> name{"/tmp/postal-mark-XXXXXX"};
-        if (::mkdtemp(name.data()) == nullptr) FAIL("mkdtemp");
-        folder_ = name.data();
-    }
-    mark(const mark&) = delete;
-    mark& operator=(const mark&) = delete;
-    ~mark() { fs::remove_all(folder_); }
+// A child that takes a file away when its program runs.
+struct mark {
+    ::test::temporary_file file{""};
 
-    [[nodiscard]] bool is_there() const { return fs::exists(folder_ / "ran"); }
-    [[nodiscard]] job made_by(std::function<base::expected<void>(pid_t)> before) const {
-        return {.argv = {"/usr/bin/touch", (folder_ / "ran").string()},
-                .before_it_runs = std::move(before)};
+    [[nodiscard]] bool is_there() const { return fs::exists(file.path()); }
+    [[nodiscard]] job taken_by(std::function<base::expected<void>(pid_t)> before) const {
+        return {.argv = {"/bin/rm", file.path()}, .before_it_runs = std::move(before)};
     }
-
-  private:
-    fs::path folder_;
 };
 
 bool runs(pid_t pid) {
@@ -54,14 +43,14 @@ bool runs(pid_t pid) {
 
 TEST_CASE("child: its program waits until its start is written down") {
     auto spawner = make_spawner();
-    const mark made;
+    const mark left;
     pid_t told = -1;
-    job wanted = made.made_by([&](pid_t pid) -> base::expected<void> {
+    job wanted = left.taken_by([&](pid_t pid) -> base::expected<void> {
         told = pid;
         CHECK(fs::read_symlink(fmt::format("/proc/{}/exe", pid)) ==
               fs::read_symlink("/proc/self/exe"));
         ::usleep(20'000);
-        CHECK_FALSE(made.is_there());
+        CHECK(left.is_there());
         CHECK(::kill(pid, 0) == 0);
         return {};
     });
@@ -69,14 +58,14 @@ TEST_CASE("child: its program waits until its start is written down") {
     REQUIRE(started.has_value());
     CHECK(started->pid == told);
     CHECK(wait_for(*started).status_or_signal == 0);
-    CHECK(made.is_there());
+    CHECK_FALSE(left.is_there());
 }
 
 TEST_CASE("child: a start that cannot be written down is none") {
     auto spawner = make_spawner();
-    const mark made;
+    const mark left;
     job wanted =
-        made.made_by([](pid_t) -> base::expected<void> { return base::fail("no room for it"); });
+        left.taken_by([](pid_t) -> base::expected<void> { return base::fail("no room for it"); });
     const auto refused = start(spawner, wanted, 2);
     REQUIRE(refused.has_error());
     CHECK(refused.error().message == "no room for it");
@@ -85,11 +74,11 @@ TEST_CASE("child: a start that cannot be written down is none") {
     };
     const auto thrown = start(spawner, wanted, 2);
     REQUIRE(thrown.has_error());
-    CHECK(thrown.error().message == "cannot start /usr/bin/touch: no memory for it");
+    CHECK(thrown.error().message == "cannot start /bin/rm: no memory for it");
     // What did not end within a moment is reaped later, or here.
     while (::waitpid(-1, nullptr, 0) > 0)
         ;
-    CHECK_FALSE(made.is_there());
+    CHECK(left.is_there());
     wanted.before_it_runs = {};
     const auto fine = start(spawner, wanted, 2);
     REQUIRE(fine.has_value());
@@ -97,14 +86,14 @@ TEST_CASE("child: a start that cannot be written down is none") {
 }
 
 TEST_CASE("child: a kill before its start is written down leaves nothing that runs") {
-    const mark made;
+    const mark left;
     std::array<int, 2> ends{};
     REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
     const pid_t starter = ::fork();
     REQUIRE(starter >= 0);
     if (starter == 0) {
         auto spawner = os::spawner::create();
-        job wanted = made.made_by([&](pid_t pid) -> base::expected<void> {
+        job wanted = left.taken_by([&](pid_t pid) -> base::expected<void> {
             if (::write(ends[1], &pid, sizeof pid) == sizeof pid) ::raise(SIGKILL);
             return {};
         });
@@ -120,14 +109,14 @@ TEST_CASE("child: a kill before its start is written down leaves nothing that ru
     while (runs(orphan) && std::chrono::steady_clock::now() < until)
         ::usleep(1000);
     CHECK_FALSE(runs(orphan));
-    CHECK_FALSE(made.is_there());
+    CHECK(left.is_there());
     if (runs(orphan)) ::kill(orphan, SIGKILL);
     ::close(ends[0]);
     ::close(ends[1]);
 }
 
 TEST_CASE("child: a signal to its parent's group while its start is written down is not for it") {
-    const mark made;
+    const mark left;
     const pid_t starter = ::fork();
     REQUIRE(starter >= 0);
     if (starter == 0) {
@@ -137,7 +126,7 @@ TEST_CASE("child: a signal to its parent's group while its start is written down
         ::sigaddset(&interrupts, SIGINT);
         ::sigprocmask(SIG_BLOCK, &interrupts, nullptr);
         auto spawner = os::spawner::create();
-        job wanted = made.made_by([](pid_t) -> base::expected<void> {
+        job wanted = left.taken_by([](pid_t) -> base::expected<void> {
             ::kill(0, SIGINT);
             return {};
         });
@@ -148,7 +137,7 @@ TEST_CASE("child: a signal to its parent's group while its start is written down
     REQUIRE(::waitpid(starter, &status, 0) == starter);
     CHECK(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 0);
-    CHECK(made.is_there());
+    CHECK_FALSE(left.is_there());
 }
 
 TEST_CASE("child: once it runs it may outlive the thread that started it") {
