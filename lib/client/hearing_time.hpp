@@ -2,11 +2,11 @@
 // How long a server may still keep a client waiting for what it is saying, so that one that drips
 // holds no session longer than one that is silent.
 //
-// What has an end of its own (a line, a response, a reply, a message) has as long as silence may
-// last in all, and a second more with each `least_rate` octets that have come. What goes on behind
-// it has its time anew, since a server may say "still at it" while it works; of an answer that
-// never comes even that lasts no longer than most_silences times as long. Only waiting counts. Time
-// is passed in; nothing fails.
+// No silence lasts longer than it may. What has an end of its own (a line, a response, a reply, a
+// message) has as long as that in all, and a second more with each `least_rate` octets that have
+// come. What goes on behind it has its time anew, since a server may say "still at it" while it
+// works; of an answer that never comes even that lasts no longer than most_silences times as long.
+// Only waiting counts. Time is passed in; nothing fails.
 #pragma once
 
 #include <algorithm>
@@ -32,11 +32,11 @@ class hearing_time {
         response_.add(waited, octets);
         answer_.add(waited, octets);
     }
-    // Maybe less than nothing.
+    // For the next octet. Maybe less than nothing.
     nanoseconds left(nanoseconds silence) const noexcept {
         constexpr nanoseconds longest = std::chrono::hours(24 * 365);  // whose product fits
-        return std::min(response_.left(silence),
-                        answer_.left(most_silences * std::min(silence, longest)));
+        return std::min({silence, response_.left(silence),
+                         answer_.left(most_silences * std::min(silence, longest))});
     }
     std::uint64_t octets_of_answer() const noexcept { return answer_.octets; }
 

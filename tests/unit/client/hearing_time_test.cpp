@@ -17,10 +17,14 @@ TEST_CASE("hearing_time: who drips within a line has as long as who is silent") 
     CHECK(line.left(2s) == -400ms);
 }
 
-TEST_CASE("hearing_time: content that comes earns its time") {
+TEST_CASE("hearing_time: content that comes earns its time, but no longer silence") {
     hearing_time content;
     content.heard(10s, 500 * 60);
-    CHECK(content.left(2s) == 52s);
+    CHECK(content.left(2s) == 2s);
+    content.heard(50s, 0);
+    CHECK(content.left(2s) == 2s);
+    content.heard(1s, 0);
+    CHECK(content.left(2s) == 1s);
 }
 
 TEST_CASE("hearing_time: each response has its time anew, an answer that never comes has not") {

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The calls of the C library that come to clients::simulated_system while there is one, in place of the
+// kernel. What is about descriptors that it did not give goes to the kernel.
+//
+// The program defines them, and so they come before the C library's, for what is linked into it and
+// for the shared libraries alike; within the C library nothing changes.
+#include <cerrno>
+#include <chrono>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <string>
+
+#include <dlfcn.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "system.hpp"
+
+namespace {
+
+using clients::simulated_system;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+template <class Function>
+Function* real(Function*, const char* name) {
+    return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+// The system below, where the descriptor is its own.
+simulated_system* below(int descriptor) noexcept {
+    simulated_system* const one = simulated_system::current();
+    return one != nullptr && one->has(descriptor) ? one : nullptr;
+}
+
+nanoseconds duration(const timespec& of) noexcept {
+    return seconds(of.tv_sec) + nanoseconds(of.tv_nsec);
+}
+
+// The run begins at a time of its own, of either clock.
+constexpr nanoseconds begin_of_monotonic = std::chrono::hours(1000);
+constexpr nanoseconds begin_of_real = seconds(1'790'000'000);
+
+}  // namespace
+
+#define REAL(name) static auto* const next = real(&::name, #name)
+
+extern "C" {
+
+int clock_gettime(clockid_t which, timespec* into) noexcept {
+    REAL(clock_gettime);
+    simulated_system* const one = simulated_system::current();
+    if (one == nullptr || (which != CLOCK_MONOTONIC && which != CLOCK_REALTIME))
+        return next(which, into);
+    const nanoseconds now =
+        one->look_at_clock() + (which == CLOCK_MONOTONIC ? begin_of_monotonic : begin_of_real);
+    into->tv_sec = static_cast<time_t>(now / seconds(1));
+    into->tv_nsec = static_cast<long>((now % seconds(1)).count());
+    return 0;
+}
+
+int epoll_create1(int flags) noexcept {
+    REAL(epoll_create1);
+    return simulated_system::current() != nullptr ? simulated_system::current()->make(true)
+                                                  : next(flags);
+}
+
+int epoll_ctl(int epoll, int operation, int which, epoll_event* event) noexcept {
+    REAL(epoll_ctl);
+    if (simulated_system* const one = below(epoll))
+        return one->epoll_control(epoll, operation, which, event);
+    return next(epoll, operation, which, event);
+}
+
+int epoll_wait(int epoll, epoll_event* events, int most, int milliseconds) {
+    REAL(epoll_wait);
+    if (simulated_system* const one = below(epoll))
+        return one->wait(epoll, events, most, milliseconds);
+    return next(epoll, events, most, milliseconds);
+}
+
+int timerfd_create(int clock, int flags) noexcept {
+    REAL(timerfd_create);
+    return simulated_system::current() != nullptr ? simulated_system::current()->make_timer()
+                                                  : next(clock, flags);
+}
+
+int timerfd_settime(int timer, int flags, const itimerspec* to, itimerspec* before) noexcept {
+    REAL(timerfd_settime);
+    simulated_system* const one = below(timer);
+    if (one == nullptr) return next(timer, flags, to, before);
+    const nanoseconds value = duration(to->it_value);
+    const bool absolute = (flags & TFD_TIMER_ABSTIME) != 0;
+    return one->set_timer(timer, absolute ? value - begin_of_monotonic : one->now() + value,
+                          value.count() != 0);
+}
+
+int eventfd(unsigned count, int flags) noexcept {
+    REAL(eventfd);
+    return simulated_system::current() != nullptr ? simulated_system::current()->make_event(count)
+                                                  : next(count, flags);
+}
+
+int socket(int family, int type, int protocol) noexcept {
+    REAL(socket);
+    return simulated_system::current() != nullptr ? simulated_system::current()->make_socket()
+                                                  : next(family, type, protocol);
+}
+
+int connect(int which, const sockaddr* remote, socklen_t size) {
+    REAL(connect);
+    if (simulated_system* const one = below(which)) return one->connect(which, remote, size);
+    return next(which, remote, size);
+}
+
+int bind(int which, const sockaddr* local, socklen_t size) noexcept {
+    REAL(bind);
+    return below(which) != nullptr ? 0 : next(which, local, size);
+}
+
+int getsockopt(int which, int level, int name, void* value, socklen_t* size) noexcept {
+    REAL(getsockopt);
+    simulated_system* const one = below(which);
+    if (one == nullptr) return next(which, level, name, value, size);
+    *static_cast<int*>(value) = name == SO_ERROR ? one->pending_error(which) : 0;
+    return 0;
+}
+
+int setsockopt(int which, int level, int name, const void* value, socklen_t size) noexcept {
+    REAL(setsockopt);
+    return below(which) != nullptr ? 0 : next(which, level, name, value, size);
+}
+
+int getpeername(int which, sockaddr* into, socklen_t* size) noexcept {
+    REAL(getpeername);
+    if (simulated_system* const one = below(which)) return one->remote_of(which, into, size);
+    return next(which, into, size);
+}
+
+int shutdown(int which, int how) noexcept {
+    REAL(shutdown);
+    if (simulated_system* const one = below(which)) return one->shut(which);
+    return next(which, how);
+}
+
+int close(int which) {
+    REAL(close);
+    if (simulated_system* const one = below(which)) return one->close(which);
+    return next(which);
+}
+
+ssize_t read(int which, void* into, std::size_t size) {
+    REAL(read);
+    if (simulated_system* const one = below(which)) return one->read_event(which, into, size);
+    return next(which, into, size);
+}
+
+ssize_t write(int which, const void* from, std::size_t size) {
+    REAL(write);
+    if (simulated_system* const one = below(which)) return one->write_event(which, from, size);
+    return next(which, from, size);
+}
+
+ssize_t recv(int which, void* into, std::size_t size, int flags) {
+    REAL(recv);
+    if (simulated_system* const one = below(which)) return one->receive(which, into, size, flags);
+    return next(which, into, size, flags);
+}
+
+ssize_t sendmsg(int which, const msghdr* message, int flags) {
+    REAL(sendmsg);
+    simulated_system* const one = below(which);
+    if (one == nullptr) return next(which, message, flags);
+    std::string all;
+    for (std::size_t i = 0; i < message->msg_iovlen; ++i)
+        all.append(static_cast<const char*>(message->msg_iov[i].iov_base),
+                   message->msg_iov[i].iov_len);
+    return one->send(which, all);
+}
+
+int poll(pollfd* asked, nfds_t many, int milliseconds) {
+    REAL(poll);
+    simulated_system* const one = many == 1 ? below(asked->fd) : nullptr;
+    if (one == nullptr) return next(asked, many, milliseconds);
+    asked->revents =
+        static_cast<short>(one->polled(asked->fd) & (asked->events | POLLERR | POLLHUP));
+    return asked->revents != 0 ? 1 : 0;
+}
+
+int ioctl(int which, unsigned long request, ...) noexcept {
+    REAL(ioctl);
+    va_list rest;
+    va_start(rest, request);
+    void* const value = va_arg(rest, void*);
+    va_end(rest);
+    simulated_system* const one = below(which);
+    if (one == nullptr) return next(which, request, value);
+    if (request == SIOCINQ) *static_cast<int*>(value) = one->unread(which);
+    if (request == SIOCOUTQ) *static_cast<int*>(value) = one->unsent(which);
+    return 0;
+}
+
+// net::connection says recvfrom and sendto this way.
+long syscall(long number, ...) noexcept {
+    REAL(syscall);
+    va_list rest;
+    va_start(rest, number);
+    long of[6];
+    for (long& one : of)
+        one = va_arg(rest, long);
+    va_end(rest);
+    const bool octets = number == SYS_recvfrom || number == SYS_sendto;
+    const int which = static_cast<int>(of[0]);
+    simulated_system* const one = octets ? below(which) : nullptr;
+    if (one == nullptr) return next(number, of[0], of[1], of[2], of[3], of[4], of[5]);
+    auto* const at = reinterpret_cast<char*>(of[1]);
+    const auto size = static_cast<std::size_t>(of[2]);
+    if (number == SYS_recvfrom) return one->receive(which, at, size, static_cast<int>(of[3]));
+    return one->send(which, {at, size});
+}
+
+}  // extern "C"

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "run.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+
+#include <stdlib.h>
+
+#include <fmt/format.h>
+
+#include "load/worker.hpp"
+#include "postal/phases.hpp"
+#include "postal/plan.hpp"
+#include "postal/session.hpp"
+#include "postal/worker_context.hpp"
+#include "program/worker_sessions.hpp"
+#include "rabid/options.hpp"
+#include "rabid/phases.hpp"
+#include "rabid/plan.hpp"
+#include "rabid/session.hpp"
+#include "rabid/worker_context.hpp"
+
+namespace clients {
+
+namespace {
+
+using namespace postal;
+using std::chrono::seconds;
+
+constexpr unsigned most_accounts = 10;
+constexpr nanoseconds limit = std::chrono::hours(24);
+constexpr std::uint16_t imap_port = 143;
+constexpr std::uint16_t pop3_port = 110;
+
+std::string address_of(std::size_t account) {
+    return fmt::format("user{}@example.com", account);
+}
+
+template <class Value>
+Value must(base::expected<Value> made) {
+    if (!made) throw std::logic_error(made.error().message);
+    return std::move(*made);
+}
+
+std::size_t phases_of(const scenario& of) {
+    return of.which == client_kind::sender ? sender::phase_count : rabid::phase_count;
+}
+
+protocol spoken_on(const scenario& of, std::uint16_t port) {
+    if (port == imap_port) return protocol::imap;
+    if (port == pop3_port) return protocol::pop3;
+    return of.lmtp ? protocol::lmtp : protocol::smtp;
+}
+
+std::unique_ptr<peer> make_server(house& of, line& to, log_of_line& log,
+                                  std::vector<bad_answer> bad) {
+    if (log.spoken == protocol::pop3) return make_pop3_server(of, to, log, std::move(bad));
+    if (log.spoken == protocol::imap) return make_imap_server(of, to, log, std::move(bad));
+    return make_smtp_server(of, to, log, std::move(bad));
+}
+
+content draw_content(base::random_source& random) {
+    const std::uint64_t which = random.below(10);
+    return which < 8 ? content::ours : which == 8 ? content::changed : content::foreign;
+}
+
+// What the program's main thread does: tells the worker when to end.
+void plan_end(const scenario& of, simulated_system& below, load::worker& worker) {
+    const auto how = of.first_what_is_due ? load::stop_kind::finish_due : load::stop_kind::gently;
+    below.at(of.gently, [&worker, how, &of] { worker.stop(how, of.gently); });
+    below.at(of.at_once, [&worker, &of] { worker.stop(load::stop_kind::now, of.gently); });
+}
+
+// The program's sessions, from the run's begin to its end.
+template <class Plan, class Context, class Session>
+void run_sessions(Plan& plan, const scenario& of, simulated_system& below, load::worker& worker,
+                  outcome& made) {
+    std::optional<program::worker_sessions<Plan, Context, Session>> sessions;
+    plan_end(of, below, worker);
+    const load::timetable times{.start = std::chrono::steady_clock::now(),
+                                .first_interval = seconds(60),
+                                .interval = seconds(60),
+                                .duration = of.gently,
+                                .slice = seconds(1)};
+    try {
+        worker.run(times, [&](load::worker& own) { sessions.emplace(plan, own, nullptr); });
+    } catch (const stuck& why) {
+        made.wrong.push_back(fmt::format("stuck: {}", why.what()));
+    }
+    made.ended = below.now();
+    if (worker.failure()) made.wrong.push_back("a session failed: " + *worker.failure());
+    if (worker.open_connections() != 0) made.wrong.emplace_back("connections are left open");
+}
+
+void run_program(const scenario& of, std::vector<std::string> words, simulated_system& below,
+                 load::worker& worker, outcome& made) {
+    const program::run_identity identity{.seed = of.seed, .run = 1};
+    if (of.which == client_kind::sender) {
+        sender::options chosen;
+        must(sender::parse_options(chosen, words));
+        const auto plan = must(sender::make_plan(std::move(chosen), identity));
+        run_sessions<sender::plan, sender::worker_context, sender::session>(*plan, of, below,
+                                                                            worker, made);
+    } else {
+        rabid::options chosen;
+        must(rabid::parse_options(chosen, words));
+        const auto plan = must(rabid::make_plan(std::move(chosen), identity));
+        run_sessions<rabid::plan, rabid::worker_context, rabid::session>(*plan, of, below, worker,
+                                                                         made);
+    }
+}
+
+}  // namespace
+
+apparatus::apparatus() {
+    std::string made = std::filesystem::temp_directory_path() / "postal-clients-XXXXXX";
+    if (mkdtemp(made.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    folder_ = made;
+    for (unsigned accounts = 1; accounts <= most_accounts; ++accounts) {
+        std::ofstream file(list_of(accounts));
+        for (unsigned each = 0; each < accounts; ++each)
+            file << address_of(each) << " secret" << each << '\n';
+    }
+}
+
+apparatus::~apparatus() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+}
+
+std::string apparatus::list_of(unsigned accounts) const {
+    return fmt::format("{}/{}", folder_, accounts);
+}
+
+void apparatus::fill(const scenario& of, house& servers, base::random_source& random) {
+    press_.begin_run();
+    for (unsigned each = 0; each < of.accounts; ++each) {
+        mailbox& box = servers.boxes[address_of(each)];
+        box.address = address_of(each);
+        for (std::uint64_t more = random.below(of.most_messages + 1); more > 0; --more)
+            put_something(box, random);
+    }
+}
+
+void apparatus::put_something(mailbox& into, base::random_source& random) {
+    const content what = draw_content(random);
+    into.put(what, press_.make(what, into.address, random));
+}
+
+outcome apparatus::perform(const scenario& of) {
+    base::random_source random(base::mix(of.seed, 1, 2));
+    outcome made{.counted = stats::tally(phases_of(of))};
+    house servers{.traits = of.traits, .exclusive = of.exclusive, .any_may_go = of.any_may_go};
+    const bool reads = of.which == client_kind::reader;
+    if (reads) fill(of, servers, random);
+    std::deque<log_of_line> logs;
+    simulated_system below({.traits =
+                                [&](std::size_t number) {
+                                    logs.emplace_back();
+                                    return traits_of_line(of, number);
+                                },
+                            .server =
+                                [&](line& to) {
+                                    log_of_line& log = logs[to.number()];
+                                    log.spoken = spoken_on(of, to.port());
+                                    return make_server(servers, to, log,
+                                                       bad_answers_of_line(of, to.number()));
+                                }},
+                           limit);
+    for (const nanoseconds when : reads ? of.mail : std::vector<nanoseconds>())
+        below.at(when, [&] {
+            put_something(servers.boxes[address_of(random.below(of.accounts))], random);
+            for (const auto& tell : servers.told)
+                tell();
+        });
+    {
+        load::worker worker({.index = 0, .of = 1, .phases = phases_of(of)},
+                            [&](load::worker&, nanoseconds, const stats::tally& counts, bool) {
+                                made.counted.merge(counts);
+                            });
+        std::vector<std::string> words = of.words;
+        words.insert(words.end(), {reads ? "127.0.0.1" : "127.0.0.1:24", list_of(of.accounts)});
+        run_program(of, std::move(words), below, worker, made);
+    }
+    made.digest = below.digest();
+    made.steps = below.steps();
+    made.logs.assign(logs.begin(), logs.end());
+    if (made.wrong.empty()) judge(of, below, servers, made);
+    if (below.open_descriptors() != 0)
+        made.wrong.push_back(fmt::format("{} descriptors leak", below.open_descriptors()));
+    return made;
+}
+
+}  // namespace clients

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "scenario.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/random.hpp"
+
+namespace clients {
+
+namespace {
+
+using postal::base::random_source;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::uint64_t of_scenarios = 0x7265616465727321U;
+constexpr std::uint64_t of_lines = 0x6c696e6573206f66U;
+constexpr std::uint64_t of_answers = 0x616e73776572733fU;
+
+bool happens(random_source& random, unsigned percent) {
+    return random.below(100) < percent;
+}
+
+template <class Value, std::size_t Size>
+const Value& one_of(random_source& random, const Value (&values)[Size]) {
+    return values[random.below(Size)];
+}
+
+void add_words(scenario& into, std::initializer_list<std::string> words) {
+    into.words.insert(into.words.end(), words);
+}
+
+void draw_sender(scenario& into, random_source& random) {
+    const auto with = [&](unsigned percent, std::initializer_list<std::string> words) {
+        if (happens(random, percent)) add_words(into, words);
+    };
+    static constexpr const char* rates[]{"5/s", "50/s", "1000/s"};
+    static constexpr const char* sizes[]{"fixed:600", "uniform:1,3K", "lognormal:4K,1,200K"};
+    static constexpr const char* bodies[]{"ascii", "crlf-edge,dots", "ascii,8bit,multipart"};
+    static constexpr const char* pipelining[]{"auto", "overlap", "off"};
+    into.lmtp = happens(random, 50);
+    if (into.lmtp) into.words.emplace_back("--lmtp");
+    const std::string pipelines = one_of(random, pipelining);
+    add_words(into, {"--sessions", std::to_string(1 + random.below(8)), "--messages-per-connection",
+                     std::to_string(1 + random.below(12)), "--size", one_of(random, sizes),
+                     "--body", one_of(random, bodies), "--pipelining", pipelines});
+    if (happens(random, 75)) add_words(into, {"--rate", one_of(random, rates)});
+    const bool chunks = happens(random, 50);
+    if (chunks) add_words(into, {"--chunking", "auto"});
+    if (chunks && pipelines != "off")
+        with(70, {"--in-flight", std::to_string(1 + random.below(6))});
+    with(40, {"--recipients", fmt::format("1..{}", 1 + random.below(into.accounts))});
+    into.tickets = 1 + random.below(300);
+    add_words(into, {"--messages", std::to_string(into.tickets)});
+}
+
+void draw_reader(scenario& into, random_source& random) {
+    const auto with = [&](unsigned percent, std::initializer_list<std::string> words) {
+        if (happens(random, percent)) add_words(into, words);
+    };
+    static constexpr const char* profiles[]{"original", "desktop", "phone",
+                                            "webmail",  "poller",  "archive"};
+    static constexpr const char* percents[]{"0", "0", "50", "100", "100"};
+    static constexpr const char* rates[]{"5/s", "50/s", "1000/s"};
+    add_words(into, {"--sessions", std::to_string(1 + random.below(8)), "--imap-percent",
+                     one_of(random, percents), "--rate", one_of(random, rates)});
+    with(30, {"--messages-per-connection", std::to_string(random.below(5))});
+    with(40, {"--download", fmt::format("{}:{}", random.below(101), random.below(101))});
+    with(20, {"--pipelining", "off"});
+    with(20, {"--apop", "auto"});
+    into.any_may_go = happens(random, 30);
+    if (into.any_may_go) into.words.emplace_back("--delete-foreign");
+    const std::string profile = one_of(random, profiles);
+    with(60, {"--profile", profile});
+    if (happens(random, 20)) {
+        into.tickets = 1 + random.below(40);
+        add_words(into, {"--connections", std::to_string(into.tickets)});
+    }
+    into.watches = happens(random, 25);
+    if (into.watches) {
+        add_words(into, {"--watch", fmt::format("{}ms", 50 + random.below(3000))});
+        with(30, {"--watch-by", "noop"});
+    }
+    into.pauses = into.watches || profile != "original";
+    into.exclusive = !happens(random, 15);
+    if (!into.exclusive) into.words.emplace_back("--shared-accounts");
+}
+
+void draw_options(scenario& into, random_source& random) {
+    static constexpr seconds timeouts[]{seconds(1), seconds(5), seconds(60)};
+    static constexpr unsigned accounts[]{1, 2, 3, 10};
+    into.accounts = one_of(random, accounts);
+    into.timeout = one_of(random, timeouts);
+    add_words(into, {"--seed", std::to_string(random.below(1'000'000)), "--timeout",
+                     fmt::format("{}s", into.timeout / seconds(1))});
+    into.which = happens(random, 50) ? client_kind::sender : client_kind::reader;
+    into.which == client_kind::sender ? draw_sender(into, random) : draw_reader(into, random);
+    const bool paced =
+        std::find(into.words.begin(), into.words.end(), "--rate") != into.words.end();
+    into.first_what_is_due = paced && happens(random, 25);
+    if (into.first_what_is_due) into.words.emplace_back("--open-loop");
+    if (paced && happens(random, 20)) add_words(into, {"--arrival", "poisson"});
+}
+
+void draw_world(scenario& into, random_source& random) {
+    static constexpr unsigned messages[]{0, 3, 20, 120};
+    static constexpr unsigned shares[]{0, 0, 10, 40, 100};
+    static constexpr milliseconds latencies[]{milliseconds(0), milliseconds(1), milliseconds(300)};
+    into.most_messages = one_of(random, messages);
+    into.broken_lines = one_of(random, shares);
+    into.bad_answers = one_of(random, shares);
+    into.garbage = happens(random, 15);
+    into.most_latency = one_of(random, latencies);
+    into.traits = {.pipelining = happens(random, 70),
+                   .uidplus = happens(random, 70),
+                   .moves = happens(random, 70),
+                   .expunges = happens(random, 90),
+                   .idles = happens(random, 80),
+                   .literal_plus = happens(random, 50),
+                   .capabilities_in_greeting = happens(random, 70),
+                   .thinks = microseconds(happens(random, 50) ? random.below(20'000) : 0)};
+    into.gently = milliseconds(1 + random.below(happens(random, 50) ? 3'000 : 30'000));
+    into.at_once = into.gently + milliseconds(random.below(20'000));
+    for (std::uint64_t more = random.below(into.watches ? 30 : 5); more > 0; --more)
+        into.mail.push_back(milliseconds(
+            random.below(static_cast<std::uint64_t>(into.gently / milliseconds(1)) + 1)));
+}
+
+}  // namespace
+
+scenario draw(std::uint64_t seed) {
+    random_source random(postal::base::mix(seed, of_scenarios, 0));
+    scenario made;
+    made.seed = seed;
+    draw_options(made, random);
+    draw_world(made, random);
+    return made;
+}
+
+line_traits traits_of_line(const scenario& of, std::size_t number) {
+    random_source random(postal::base::mix(of.seed, of_lines, number));
+    static constexpr std::size_t pieces[]{0, 0, 1, 7, 1460, 16384};
+    static constexpr std::size_t rooms[]{40, 700, 4096, 65536, 65536};
+    line_traits made;
+    made.latency =
+        nanoseconds(random.below(static_cast<std::uint64_t>(of.most_latency.count()) + 1));
+    made.piece = one_of(random, pieces);
+    made.gap = microseconds(random.below(made.piece > 1000 ? 300 : 3));
+    made.room = one_of(random, rooms);
+    if (!happens(random, of.broken_lines)) return made;
+    made.what = static_cast<mishap>(1 + random.below(7));
+    made.at = random.below(happens(random, 50) ? 400 : 40'000);
+    return made;
+}
+
+std::vector<bad_answer> bad_answers_of_line(const scenario& of, std::size_t number) {
+    random_source random(postal::base::mix(of.seed, of_answers, number));
+    std::vector<bad_answer> made;
+    if (!happens(random, of.bad_answers)) return made;
+    for (std::uint64_t more = 1 + random.below(3); more > 0; --more)
+        made.push_back({.nth = random.below(happens(random, 50) ? 8 : 60),
+                        .how = static_cast<manner>(1 + random.below(of.garbage ? 6 : 5)),
+                        .late = milliseconds(random.below(2'000))});
+    return made;
+}
+
+std::string text(const scenario& of) {
+    return fmt::format(
+        "seed {}: {} {}\n  {} accounts with up to {} messages, {} more come; {} % of connections "
+        "break, {} % have bad answers{}; ends at {} ms, at once at {} ms\n",
+        of.seed, of.which == client_kind::sender ? "postal" : "rabid", fmt::join(of.words, " "),
+        of.accounts, of.most_messages, of.mail.size(), of.broken_lines, of.bad_answers,
+        of.garbage ? ", or none" : "", of.gently / milliseconds(1), of.at_once / milliseconds(1));
+}
+
+}  // namespace clients

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "system.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace clients {
+
+namespace {
+
+thread_local simulated_system* of_this_thread = nullptr;
+
+int failed(int number) noexcept {
+    errno = number;
+    return -1;
+}
+
+}  // namespace
+
+// ---- the server's side of a line ----
+
+// What is said stays in order, and so does what arrives.
+void line::say(std::string_view octets, nanoseconds after) {
+    if (lost_ || ended_ || server_left_) return;
+    next_departure_ = std::max(next_departure_, of_.now() + after);
+    constexpr std::uint64_t small_pieces_until = 4000;
+    while (!octets.empty()) {
+        const bool whole =
+            traits_.piece == 0 || (traits_.piece < 1000 && said_ > small_pieces_until);
+        std::string part(octets.substr(0, whole ? octets.size() : traits_.piece));
+        octets.remove_prefix(part.size());
+        said_ += part.size();
+        next_arrival_ = std::max(next_arrival_, next_departure_ + traits_.latency);
+        of_.at(next_arrival_,
+               [this, part = std::move(part)]() mutable { arrive(std::move(part)); });
+        next_arrival_ += traits_.gap;
+    }
+}
+
+void line::hang_up(nanoseconds after) {
+    next_departure_ = std::max(next_departure_, of_.now() + after);
+    next_arrival_ = std::max(next_arrival_, next_departure_ + traits_.latency);
+    of_.at(next_departure_, [this] { server_left_ = true; });
+    of_.at(next_arrival_, [this] {
+        if (lost_ || descriptor_ < 0) return;
+        ended_ = true;
+        of_.edge(descriptor_);
+    });
+}
+
+// At the client's end, up to the octet of the mishap.
+void line::arrive(std::string octets) {
+    if (lost_ || ended_) return;
+    const bool strikes = traits_.what == mishap::reset || traits_.what == mishap::closed ||
+                         traits_.what == mishap::silent;
+    const std::uint64_t until = strikes ? traits_.at : UINT64_MAX;
+    const auto fits = static_cast<std::size_t>(
+        std::min<std::uint64_t>(octets.size(), until - std::min(until, arrived_)));
+    arrived_ += fits;
+    if (descriptor_ >= 0 && fits > 0) {
+        inbox_.append(octets, 0, fits);
+        of_.edge(descriptor_);
+    }
+    if (fits < octets.size() || arrived_ == until) suffer();
+}
+
+void line::suffer() {
+    server_left_ = true;
+    if (traits_.what == mishap::reset) return break_off(ECONNRESET);
+    lost_ = traits_.what == mishap::silent;
+    if (lost_ || descriptor_ < 0) return;
+    ended_ = true;
+    of_.edge(descriptor_);
+}
+
+// As a reset does: what was not read is gone.
+void line::break_off(int error) {
+    if (descriptor_ < 0 || lost_) return;
+    lost_ = ended_ = true;
+    connecting_ = false;
+    error_ = error;
+    inbox_.clear();
+    taken_ = 0;
+    of_.edge(descriptor_);
+}
+
+std::uint32_t line::ready() const noexcept {
+    if (connecting_) return 0;
+    std::uint32_t events = 0;
+    if (taken_ < inbox_.size() || ended_) events |= EPOLLIN;
+    if (ended_) events |= EPOLLRDHUP;
+    if (error_ != 0) events |= EPOLLERR | EPOLLIN;
+    if ((ended_ && shut_) || (lost_ && ended_)) events |= EPOLLHUP;
+    if (made_ && under_way_ < traits_.room) events |= EPOLLOUT;
+    return events;
+}
+
+// ---- time ----
+
+simulated_system::simulated_system(listening who, nanoseconds limit)
+    : who_(std::move(who)), limit_(limit) {
+    of_this_thread = this;
+}
+
+simulated_system::~simulated_system() {
+    of_this_thread = nullptr;
+}
+
+simulated_system* simulated_system::current() noexcept {
+    return of_this_thread;
+}
+
+void simulated_system::at(nanoseconds when, std::function<void()> what) {
+    to_come_.push({std::max(when, now_), order_++, std::move(what)});
+}
+
+void simulated_system::note(std::uint64_t what) noexcept {
+    ++steps_;
+    digest_ = (digest_ ^ what ^ static_cast<std::uint64_t>(now_.count())) * 0x100000001b3U;
+}
+
+// ---- readiness ----
+
+simulated_system::object* simulated_system::find(int which) noexcept {
+    const auto found = open_.find(which);
+    return found == open_.end() ? nullptr : &found->second;
+}
+
+line* simulated_system::socket_of(int which) noexcept {
+    object* const one = find(which);
+    return one == nullptr ? nullptr : one->of;
+}
+
+std::uint32_t simulated_system::ready(const object& one) const noexcept {
+    switch (one.what) {
+        case kind::timer:
+            return one.expired ? std::uint32_t{EPOLLIN} : 0U;
+        case kind::event:
+            return (one.count > 0 ? std::uint32_t{EPOLLIN} : 0U) | EPOLLOUT;
+        case kind::socket:
+            return one.of == nullptr ? 0 : one.of->ready();
+        case kind::epoll:
+            break;
+    }
+    const bool any = std::any_of(one.watches.begin(), one.watches.end(), [&](const auto& watch) {
+        const std::uint32_t wanted = watch->event.events | EPOLLERR | EPOLLHUP;
+        return watch->armed && (ready(open_.at(watch->which)) & wanted) != 0;
+    });
+    return any ? std::uint32_t{EPOLLIN} : 0U;
+}
+
+void simulated_system::edge(int which) {
+    object* const one = find(which);
+    if (one == nullptr) return;
+    if (one->of != nullptr) one->of->told_at_ = now_;
+    for (registration* watch : one->watched_by) {
+        watch->armed = true;
+        edge(watch->epoll);
+    }
+}
+
+int simulated_system::collect(object& epoll, epoll_event* events, int most) {
+    int found = 0;
+    for (const auto& watch : epoll.watches) {
+        if (found == most) break;
+        if (!watch->armed) continue;
+        const std::uint32_t wanted = watch->event.events | EPOLLERR | EPOLLHUP;
+        const std::uint32_t seen = ready(open_.at(watch->which)) & wanted;
+        if (seen == 0 || (watch->event.events & EPOLLET) != 0) watch->armed = false;
+        if (seen == 0) continue;
+        events[found].events = seen;
+        events[found++].data = watch->event.data;
+        note(seen);
+    }
+    return found;
+}
+
+int simulated_system::wait(int epoll, epoll_event* events, int most, int milliseconds) {
+    const nanoseconds until =
+        milliseconds < 0 ? nanoseconds::max() : now_ + std::chrono::milliseconds(milliseconds);
+    for (;;) {
+        const int found = collect(open_.at(epoll), events, most);
+        if (found > 0 || milliseconds == 0) return found;
+        if (to_come_.empty() && milliseconds < 0) throw stuck("a wait for nothing");
+        if (to_come_.empty() || to_come_.top().when > until) {
+            now_ = std::max(now_, until);
+            return 0;
+        }
+        const happening next = to_come_.top();
+        to_come_.pop();
+        now_ = std::max(now_, next.when);
+        if (now_ > limit_) throw stuck("it goes on and on");
+        note(next.order);
+        next.what();
+    }
+}
+
+int simulated_system::epoll_control(int epoll, int operation, int which, epoll_event* event) {
+    object* const set = find(epoll);
+    object* const one = find(which);
+    if (set == nullptr || one == nullptr) return failed(EBADF);
+    const auto known = std::find_if(one->watched_by.begin(), one->watched_by.end(),
+                                    [&](const registration* w) { return w->epoll == epoll; });
+    if (operation == EPOLL_CTL_ADD) {
+        if (known != one->watched_by.end()) return failed(EEXIST);
+        set->watches.push_back(std::make_unique<registration>());
+        registration& made = *set->watches.back();
+        made = {epoll, which, *event, true};
+        one->watched_by.push_back(&made);
+    } else if (known == one->watched_by.end()) {
+        return failed(ENOENT);
+    } else if (operation == EPOLL_CTL_DEL) {
+        forget(**known);
+        return 0;
+    } else {
+        (*known)->event = *event;
+        (*known)->armed = true;
+    }
+    if (ready(*one) != 0) edge(epoll);
+    return 0;
+}
+
+void simulated_system::forget(registration& one) {
+    object& which = open_.at(one.which);
+    std::erase(which.watched_by, &one);
+    auto& watches = open_.at(one.epoll).watches;
+    std::erase_if(watches, [&](const auto& watch) { return watch.get() == &one; });
+}
+
+// ---- what is no socket ----
+
+int simulated_system::make(bool is_epoll) {
+    open_[next_descriptor_].what = is_epoll ? kind::epoll : kind::socket;
+    return next_descriptor_++;
+}
+
+int simulated_system::make_timer() {
+    open_[next_descriptor_].what = kind::timer;
+    return next_descriptor_++;
+}
+
+int simulated_system::make_event(unsigned count) {
+    open_[next_descriptor_] = {.what = kind::event, .count = count};
+    return next_descriptor_++;
+}
+
+int simulated_system::set_timer(int timer, nanoseconds when, bool armed) {
+    object* const one = find(timer);
+    if (one == nullptr || one->what != kind::timer) return failed(EBADF);
+    one->expired = false;
+    const std::uint64_t turn = ++one->turn;
+    if (!armed) return 0;
+    at(when, [this, timer, turn] {
+        object* const still = find(timer);
+        if (still == nullptr || still->turn != turn) return;
+        still->expired = true;
+        edge(timer);
+    });
+    return 0;
+}
+
+long simulated_system::read_event(int which, void* into, std::size_t size) {
+    object* const one = find(which);
+    if (one == nullptr || one->what != kind::event) return failed(EBADF);
+    if (one->count == 0) return failed(EAGAIN);
+    std::memcpy(into, &one->count, std::min(size, sizeof one->count));
+    one->count = 0;
+    return sizeof one->count;
+}
+
+long simulated_system::write_event(int which, const void* from, std::size_t size) {
+    object* const one = find(which);
+    if (one == nullptr || one->what != kind::event || size != sizeof one->count)
+        return failed(EBADF);
+    std::uint64_t more = 0;
+    std::memcpy(&more, from, sizeof more);
+    one->count += more;
+    edge(which);
+    return static_cast<long>(size);
+}
+
+// ---- sockets ----
+
+int simulated_system::make_socket() {
+    return make(false);
+}
+
+int simulated_system::connect(int which, const sockaddr* remote, socklen_t size) {
+    object* const one = find(which);
+    if (one == nullptr || one->what != kind::socket || one->of != nullptr) return failed(EBADF);
+    const line_traits traits = who_.traits(lines_.size());
+    lines_.push_back(std::make_unique<line>(*this, lines_.size(), traits));
+    line* const made = lines_.back().get();
+    note(lines_.size());
+    std::memcpy(&made->remote_, remote, size);
+    made->remote_size_ = size;
+    std::uint16_t port = 0;  // at the same place in both families
+    std::memcpy(&port, remote->sa_data, sizeof port);
+    made->busy_at_ = now_;
+    made->port_ = static_cast<std::uint16_t>(port >> 8U | port << 8U);
+    if (traits.what == mishap::unreachable) return failed(ENETUNREACH);
+    made->descriptor_ = which;
+    made->connecting_ = true;
+    one->of = made;
+    if (traits.what == mishap::never_made) return failed(EINPROGRESS);
+    if (traits.latency.count() == 0 && traits.what != mishap::refused) {  // as over loopback
+        establish(*made);
+        return 0;
+    }
+    at(now_ + 2 * traits.latency, [this, made] {
+        if (made->descriptor_ < 0) return;
+        if (made->traits_.what == mishap::refused) return made->break_off(ECONNREFUSED);
+        establish(*made);
+    });
+    return failed(EINPROGRESS);
+}
+
+void simulated_system::establish(line& one) {
+    one.connecting_ = false;
+    one.made_ = true;
+    one.busy_at_ = now_;
+    one.server_ = who_.server(one);
+    edge(one.descriptor_);
+}
+
+long simulated_system::receive(int which, void* into, std::size_t size, int flags) {
+    line* const from = socket_of(which);
+    if (from == nullptr) return failed(ENOTCONN);
+    if (from->error_ != 0) return failed(std::exchange(from->error_, 0));
+    const std::size_t there = from->inbox_.size() - from->taken_;
+    if (there == 0 && from->ended_) return 0;
+    if (there == 0) return failed(EAGAIN);
+    const std::size_t got = std::min(size, there);
+    std::memcpy(into, from->inbox_.data() + from->taken_, got);
+    if ((flags & MSG_PEEK) != 0) return static_cast<long>(got);
+    note(got);
+    from->busy_at_ = now_;
+    from->taken_ += got;
+    from->read_ += got;
+    if (from->taken_ == from->inbox_.size()) {
+        from->inbox_.clear();
+        from->taken_ = 0;
+    }
+    return static_cast<long>(got);
+}
+
+long simulated_system::send(int which, std::string_view octets) {
+    line* const to = socket_of(which);
+    if (to == nullptr || !to->made_) return failed(ENOTCONN);
+    if (to->error_ != 0) return failed(std::exchange(to->error_, 0));
+    if (to->shut_ || (to->lost_ && to->ended_)) return failed(EPIPE);
+    const std::size_t room = to->traits_.room - std::min(to->traits_.room, to->under_way_);
+    const std::size_t taken = std::min(room, octets.size());
+    if (taken < octets.size()) to->no_room_told_ = true;
+    if (taken == 0) return failed(EAGAIN);
+    note(taken);
+    to->busy_at_ = now_;
+    to->written_.append(octets.substr(0, taken));
+    to->under_way_ += taken;
+    if (to->lost_) return static_cast<long>(taken);  // nothing comes back, room neither
+    at(now_ + to->traits_.latency, [this, to, text = std::string(octets.substr(0, taken))] {
+        if (to->lost_) return;
+        if (to->server_left_) {  // whoever has closed answers with a reset
+            at(now_ + to->traits_.latency, [to] { to->break_off(ECONNRESET); });
+            return;
+        }
+        at(now_ + to->traits_.latency, [this, to, octets = text.size()] {
+            to->under_way_ -= octets;
+            if (to->descriptor_ >= 0 && std::exchange(to->no_room_told_, false))
+                edge(to->descriptor_);
+        });
+        std::string_view heard = text;
+        if (to->traits_.what == mishap::deaf) {
+            const std::uint64_t most = to->traits_.at - std::min(to->traits_.at, to->heard_);
+            heard = heard.substr(
+                0, static_cast<std::size_t>(std::min<std::uint64_t>(most, heard.size())));
+        }
+        to->heard_ += text.size();
+        if (!heard.empty()) to->server_->heard(heard);
+    });
+    return static_cast<long>(taken);
+}
+
+int simulated_system::close(int which) {
+    object* const one = find(which);
+    if (one == nullptr) return failed(EBADF);
+    if (line* const its = one->of; its != nullptr) {
+        its->descriptor_ = -1;
+        its->silence_ = now_ - its->busy_at_;
+        const bool unheeded = its->ended_ || its->taken_ < its->inbox_.size();
+        if (unheeded && !its->no_room_told_)
+            its->unheeded_ = now_ - std::max(its->busy_at_, its->told_at_);
+        if (its->server_ && !its->lost_)
+            at(now_ + its->traits_.latency, [its] {
+                if (!its->lost_) its->server_->gone();
+            });
+    }
+    while (!one->watched_by.empty())
+        forget(*one->watched_by.back());
+    while (!one->watches.empty())
+        forget(*one->watches.back());
+    open_.erase(which);
+    return 0;
+}
+
+int simulated_system::shut(int which) {
+    line* const one = socket_of(which);
+    if (one == nullptr || !one->made_) return failed(ENOTCONN);
+    one->shut_ = true;
+    at(now_ + one->traits_.latency, [one] {
+        if (!one->lost_) one->server_->gone();
+    });
+    return 0;
+}
+
+int simulated_system::pending_error(int which) {
+    line* const one = socket_of(which);
+    return one == nullptr ? 0 : std::exchange(one->error_, 0);
+}
+
+int simulated_system::unread(int which) {
+    const line* const one = socket_of(which);
+    return one == nullptr ? 0 : static_cast<int>(one->inbox_.size() - one->taken_);
+}
+
+int simulated_system::unsent(int which) {
+    const line* const one = socket_of(which);
+    return one == nullptr ? 0 : static_cast<int>(one->under_way_);
+}
+
+short simulated_system::polled(int which) {
+    const line* const one = socket_of(which);
+    return one == nullptr ? 0 : static_cast<short>(one->ready());
+}
+
+int simulated_system::remote_of(int which, sockaddr* into, socklen_t* size) {
+    const line* const one = socket_of(which);
+    if (one == nullptr || !one->made_) return failed(ENOTCONN);
+    std::memcpy(into, &one->remote_, std::min(*size, one->remote_size_));
+    *size = one->remote_size_;
+    return 0;
+}
+
+}  // namespace clients

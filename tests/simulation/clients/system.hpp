@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the kernel is to a client's event loop, without a kernel: sockets, readiness, timers and
+// clocks of one thread, which only move on when the loop waits.
+//
+// Flow:
+//   system below(listening);   it is the thread's from here on: calls.cpp asks it, not the kernel
+//   below.at(when, what);      for whoever acts beside the program
+//   ... the program's own code runs, and comes to its end ...
+// A wait performs what is due next, at its time; every look at a clock takes 20 ns. A wait behind
+// which nothing would ever happen, and one beyond the limit, throws stuck.
+//
+// It does what Linux does as far as net::connection, net::poller and Asio's reactor can tell:
+// edges (epoll(7)), a socket that has no room and tells when it has, a connection that is being
+// made, RST where octets come to who has closed.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <queue>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+namespace clients {
+
+using std::chrono::nanoseconds;
+
+class simulated_system;
+class line;
+
+struct stuck : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+enum class mishap : std::uint8_t {
+    none,
+    refused,      // ECONNREFUSED, a round trip later
+    unreachable,  // ENETUNREACH, at once
+    never_made,   // nobody answers the first segment
+    reset,        // by the server's system, in place of the octet at `at`
+    closed,       // the server says no more than `at` octets, and hangs up
+    silent,       // nothing from that octet on, in either direction
+    deaf          // the server hears no more than `at` octets, and says nothing to the rest
+};
+
+// What a connection is like.
+struct line_traits {
+    nanoseconds latency{0};  // one way
+    std::size_t piece =
+        0;               // so many octets arrive at once at most; 0: any. Small ones at first only
+    nanoseconds gap{0};  // between two pieces
+    std::size_t room = 64 * 1024;
+    mishap what = mishap::none;
+    std::uint64_t at = 0;
+};
+
+// The other end. All is called from within a wait.
+class peer {
+  public:
+    virtual ~peer() = default;
+    virtual void heard(std::string_view octets) = 0;
+    // The client has closed, or has gone with a reset.
+    virtual void gone() = 0;
+};
+
+class line {
+  public:
+    line(simulated_system& of, std::size_t number, const line_traits& traits)
+        : of_(of), number_(number), traits_(traits) {}
+
+    // The server's side: behind all that was said, not before `after` from now.
+    void say(std::string_view octets, nanoseconds after = nanoseconds(0));
+    void hang_up(nanoseconds after = nanoseconds(0));
+    [[nodiscard]] std::uint64_t said() const noexcept { return said_; }
+
+    // What the client's system calls have shown.
+    [[nodiscard]] std::uint64_t read() const noexcept { return read_; }
+    [[nodiscard]] const std::string& written() const noexcept { return written_; }
+    [[nodiscard]] bool made() const noexcept { return made_; }
+    [[nodiscard]] bool client_has_closed() const noexcept { return descriptor_ < 0; }
+    // When it was closed, for how long the client had neither sent nor read anything, nor heard
+    // that the connection was made; and for how long it had been over, or octets lay there unread,
+    // while the client did not wait for room either.
+    [[nodiscard]] nanoseconds last_silence() const noexcept { return silence_; }
+    [[nodiscard]] nanoseconds last_unheeded() const noexcept { return unheeded_; }
+    [[nodiscard]] std::size_t number() const noexcept { return number_; }
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+
+  private:
+    friend class simulated_system;
+
+    void arrive(std::string octets);
+    void suffer();
+    void break_off(int error);
+    [[nodiscard]] std::uint32_t ready() const noexcept;
+
+    simulated_system& of_;
+    const std::size_t number_;
+    const line_traits traits_;
+    std::unique_ptr<peer> server_;
+    int descriptor_ = -1;
+    std::uint16_t port_ = 0;
+    sockaddr_storage remote_{};
+    socklen_t remote_size_ = 0;
+
+    bool connecting_ = false;
+    bool made_ = false;
+    int error_ = 0;
+    bool ended_ = false;        // the server says no more, behind what is in inbox_
+    bool lost_ = false;         // nothing goes through any more
+    bool server_left_ = false;  // what is written now is answered with RST
+    bool shut_ = false;         // the client says no more
+    bool no_room_told_ = false;
+    nanoseconds busy_at_{0};  // the client sent or read
+    nanoseconds told_at_{0};  // something happened to it
+    nanoseconds silence_{0};
+    nanoseconds unheeded_{0};
+    std::string inbox_;
+    std::size_t taken_ = 0;
+    std::uint64_t said_ = 0;
+    std::uint64_t arrived_ = 0;
+    std::uint64_t read_ = 0;
+    std::uint64_t heard_ = 0;
+    std::size_t under_way_ = 0;  // of the client's octets
+    nanoseconds next_departure_{0};
+    nanoseconds next_arrival_{0};
+    std::string written_;
+};
+
+class simulated_system {
+  public:
+    struct listening {
+        // Of the connection with that number.
+        std::function<line_traits(std::size_t number)> traits;
+        // Who answers it; lives until the line is gone.
+        std::function<std::unique_ptr<peer>(line&)> server;
+    };
+    simulated_system(listening who, nanoseconds limit);
+    ~simulated_system();
+    simulated_system(const simulated_system&) = delete;
+    simulated_system& operator=(const simulated_system&) = delete;
+
+    static constexpr int first_descriptor = 1 << 20;
+    // The thread's, if there is one.
+    static simulated_system* current() noexcept;
+    [[nodiscard]] bool has(int descriptor) const noexcept { return descriptor >= first_descriptor; }
+
+    [[nodiscard]] nanoseconds now() const noexcept { return now_; }
+    nanoseconds look_at_clock() noexcept { return now_ += nanoseconds(20); }
+    void at(nanoseconds when, std::function<void()> what);
+
+    [[nodiscard]] const std::deque<std::unique_ptr<line>>& lines() const noexcept { return lines_; }
+    [[nodiscard]] std::size_t open_descriptors() const noexcept { return open_.size(); }
+    // Of all that has happened, in its order.
+    [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
+    [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+
+    // The calls: as the kernel's, with -1 and errno.
+    int make(bool is_epoll);
+    int make_timer();
+    int make_event(unsigned count);
+    int set_timer(int timer, nanoseconds when, bool armed);
+    int epoll_control(int epoll, int operation, int which, epoll_event* event);
+    int wait(int epoll, epoll_event* events, int most, int milliseconds);
+    long read_event(int which, void* into, std::size_t size);
+    long write_event(int which, const void* from, std::size_t size);
+    int make_socket();
+    int connect(int which, const sockaddr* remote, socklen_t size);
+    long receive(int which, void* into, std::size_t size, int flags);
+    long send(int which, std::string_view octets);
+    int close(int which);
+    int shut(int which);
+    int pending_error(int which);
+    int unread(int which);
+    int unsent(int which);
+    short polled(int which);
+    int remote_of(int which, sockaddr* into, socklen_t* size);
+
+  private:
+    friend class line;
+
+    enum class kind : std::uint8_t { epoll, timer, event, socket };
+    struct registration {
+        int epoll = 0;
+        int which = 0;
+        epoll_event event{};
+        bool armed = false;  // something has happened since it was told of last
+    };
+    struct object {
+        kind what = kind::event;
+        line* of = nullptr;
+        bool expired = false;
+        std::uint64_t turn = 0;  // of a timer: how often it was set
+        std::uint64_t count = 0;
+        std::vector<registration*> watched_by{};
+        std::vector<std::unique_ptr<registration>> watches{};  // of an epoll
+    };
+    struct happening {
+        nanoseconds when{0};
+        std::uint64_t order = 0;
+        std::function<void()> what{};
+        bool operator<(const happening& other) const noexcept {
+            return when != other.when ? when > other.when : order > other.order;
+        }
+    };
+
+    object* find(int which) noexcept;
+    line* socket_of(int which) noexcept;
+    std::uint32_t ready(const object& one) const noexcept;
+    // Something has happened to it.
+    void edge(int which);
+    int collect(object& epoll, epoll_event* events, int most);
+    void forget(registration& one);
+    void establish(line& one);
+    void note(std::uint64_t what) noexcept;
+
+    listening who_;
+    nanoseconds limit_;
+    nanoseconds now_{0};
+    std::uint64_t order_ = 0;
+    std::uint64_t digest_ = 0xcbf29ce484222325U;
+    std::uint64_t steps_ = 0;
+    std::priority_queue<happening> to_come_;
+    int next_descriptor_ = first_descriptor;
+    std::map<int, object> open_;
+    std::deque<std::unique_ptr<line>> lines_;
+};
+
+}  // namespace clients
