@@ -23,77 +23,77 @@ int failed(int number) noexcept {
 
 // What is said stays in order, and so does what arrives.
 void line::say(std::string_view octets, nanoseconds after) {
-    if (lost_ || ended_ || server_left_) return;
-    next_departure_ = std::max(next_departure_, of_.now() + after);
+    if (lost_ || client_.ended || server_left_) return;
+    in_.next_departure = std::max(in_.next_departure, of_.now() + after);
     constexpr std::uint64_t small_pieces_until = 4000;
     while (!octets.empty()) {
         const bool whole =
-            traits_.piece == 0 || (traits_.piece < 1000 && said_ > small_pieces_until);
+            traits_.piece == 0 || (traits_.piece < 1000 && in_.said > small_pieces_until);
         std::string part(octets.substr(0, whole ? octets.size() : traits_.piece));
         octets.remove_prefix(part.size());
-        said_ += part.size();
-        next_arrival_ = std::max(next_arrival_, next_departure_ + traits_.latency);
-        of_.at(next_arrival_,
+        in_.said += part.size();
+        in_.next_arrival = std::max(in_.next_arrival, in_.next_departure + traits_.latency);
+        of_.at(in_.next_arrival,
                [this, part = std::move(part)]() mutable { arrive(std::move(part)); });
-        next_arrival_ += traits_.gap;
+        in_.next_arrival += traits_.gap;
     }
 }
 
 void line::hang_up(nanoseconds after) {
-    next_departure_ = std::max(next_departure_, of_.now() + after);
-    next_arrival_ = std::max(next_arrival_, next_departure_ + traits_.latency);
-    of_.at(next_departure_, [this] { server_left_ = true; });
-    of_.at(next_arrival_, [this] {
-        if (lost_ || descriptor_ < 0) return;
-        ended_ = true;
-        of_.edge(descriptor_);
+    in_.next_departure = std::max(in_.next_departure, of_.now() + after);
+    in_.next_arrival = std::max(in_.next_arrival, in_.next_departure + traits_.latency);
+    of_.at(in_.next_departure, [this] { server_left_ = true; });
+    of_.at(in_.next_arrival, [this] {
+        if (lost_ || client_.descriptor < 0) return;
+        client_.ended = true;
+        of_.edge(client_.descriptor);
     });
 }
 
 // At the client's end, up to the octet of the mishap.
 void line::arrive(std::string octets) {
-    if (lost_ || ended_) return;
+    if (lost_ || client_.ended) return;
     const bool strikes = traits_.what == mishap::reset || traits_.what == mishap::closed ||
                          traits_.what == mishap::silent;
     const std::uint64_t until = strikes ? traits_.at : UINT64_MAX;
     const auto fits = static_cast<std::size_t>(
-        std::min<std::uint64_t>(octets.size(), until - std::min(until, arrived_)));
-    arrived_ += fits;
-    if (descriptor_ >= 0 && fits > 0) {
-        inbox_.append(octets, 0, fits);
-        of_.edge(descriptor_);
+        std::min<std::uint64_t>(octets.size(), until - std::min(until, in_.arrived)));
+    in_.arrived += fits;
+    if (client_.descriptor >= 0 && fits > 0) {
+        in_.inbox.append(octets, 0, fits);
+        of_.edge(client_.descriptor);
     }
-    if (fits < octets.size() || arrived_ == until) suffer();
+    if (fits < octets.size() || in_.arrived == until) suffer();
 }
 
 void line::suffer() {
     server_left_ = true;
     if (traits_.what == mishap::reset) return break_off(ECONNRESET);
     lost_ = traits_.what == mishap::silent;
-    if (lost_ || descriptor_ < 0) return;
-    ended_ = true;
-    of_.edge(descriptor_);
+    if (lost_ || client_.descriptor < 0) return;
+    client_.ended = true;
+    of_.edge(client_.descriptor);
 }
 
 // As a reset does: what was not read is gone.
 void line::break_off(int error) {
-    if (descriptor_ < 0 || lost_) return;
-    lost_ = ended_ = true;
-    connecting_ = false;
-    error_ = error;
-    inbox_.clear();
-    taken_ = 0;
-    of_.edge(descriptor_);
+    if (client_.descriptor < 0 || lost_) return;
+    lost_ = client_.ended = true;
+    client_.connecting = false;
+    client_.error = error;
+    in_.inbox.clear();
+    in_.taken = 0;
+    of_.edge(client_.descriptor);
 }
 
 std::uint32_t line::ready() const noexcept {
-    if (connecting_) return 0;
+    if (client_.connecting) return 0;
     std::uint32_t events = 0;
-    if (taken_ < inbox_.size() || ended_) events |= EPOLLIN;
-    if (ended_) events |= EPOLLRDHUP;
-    if (error_ != 0) events |= EPOLLERR | EPOLLIN;
-    if ((ended_ && shut_) || (lost_ && ended_)) events |= EPOLLHUP;
-    if (made_ && under_way_ < traits_.room) events |= EPOLLOUT;
+    if (in_.unread() > 0 || client_.ended) events |= EPOLLIN;
+    if (client_.ended) events |= EPOLLRDHUP;
+    if (client_.error != 0) events |= EPOLLERR | EPOLLIN;
+    if ((client_.ended && client_.shut) || (lost_ && client_.ended)) events |= EPOLLHUP;
+    if (client_.made && out_.under_way < traits_.room) events |= EPOLLOUT;
     return events;
 }
 
@@ -154,7 +154,7 @@ std::uint32_t simulated_system::ready(const object& one) const noexcept {
 void simulated_system::edge(int which) {
     object* const one = find(which);
     if (one == nullptr) return;
-    if (one->of != nullptr) one->of->told_at_ = now_;
+    if (one->of != nullptr) one->of->times_.told_at = now_;
     for (registration* watch : one->watched_by) {
         watch->armed = true;
         edge(watch->epoll);
@@ -294,15 +294,15 @@ int simulated_system::connect(int which, const sockaddr* remote, socklen_t size)
     lines_.push_back(std::make_unique<line>(*this, lines_.size(), traits));
     line* const made = lines_.back().get();
     note(lines_.size());
-    std::memcpy(&made->remote_, remote, size);
-    made->remote_size_ = size;
+    std::memcpy(&made->remote_.address, remote, size);
+    made->remote_.size = size;
     std::uint16_t port = 0;  // at the same place in both families
     std::memcpy(&port, remote->sa_data, sizeof port);
-    made->busy_at_ = now_;
-    made->port_ = static_cast<std::uint16_t>(port >> 8U | port << 8U);
+    made->times_.busy_at = now_;
+    made->remote_.port = static_cast<std::uint16_t>(port >> 8U | port << 8U);
     if (traits.what == mishap::unreachable) return failed(ENETUNREACH);
-    made->descriptor_ = which;
-    made->connecting_ = true;
+    made->client_.descriptor = which;
+    made->client_.connecting = true;
     one->of = made;
     if (traits.what == mishap::never_made) return failed(EINPROGRESS);
     if (traits.latency.count() == 0 && traits.what != mishap::refused) {  // as over loopback
@@ -310,7 +310,7 @@ int simulated_system::connect(int which, const sockaddr* remote, socklen_t size)
         return 0;
     }
     at(now_ + 2 * traits.latency, [this, made] {
-        if (made->descriptor_ < 0) return;
+        if (made->client_.descriptor < 0) return;
         if (made->traits_.what == mishap::refused) return made->break_off(ECONNREFUSED);
         establish(*made);
     });
@@ -318,47 +318,47 @@ int simulated_system::connect(int which, const sockaddr* remote, socklen_t size)
 }
 
 void simulated_system::establish(line& one) {
-    one.connecting_ = false;
-    one.made_ = true;
-    one.busy_at_ = now_;
+    one.client_.connecting = false;
+    one.client_.made = true;
+    one.times_.busy_at = now_;
     one.server_ = who_.server(one);
-    edge(one.descriptor_);
+    edge(one.client_.descriptor);
 }
 
 long simulated_system::receive(int which, void* into, std::size_t size, int flags) {
     line* const from = socket_of(which);
     if (from == nullptr) return failed(ENOTCONN);
-    if (from->error_ != 0) return failed(std::exchange(from->error_, 0));
-    const std::size_t there = from->inbox_.size() - from->taken_;
-    if (there == 0 && from->ended_) return 0;
+    if (from->client_.error != 0) return failed(std::exchange(from->client_.error, 0));
+    const std::size_t there = from->in_.unread();
+    if (there == 0 && from->client_.ended) return 0;
     if (there == 0) return failed(EAGAIN);
     const std::size_t got = std::min(size, there);
-    std::memcpy(into, from->inbox_.data() + from->taken_, got);
+    std::memcpy(into, from->in_.inbox.data() + from->in_.taken, got);
     if ((flags & MSG_PEEK) != 0) return static_cast<long>(got);
     note(got);
-    from->busy_at_ = now_;
-    from->taken_ += got;
-    from->read_ += got;
-    if (from->taken_ == from->inbox_.size()) {
-        from->inbox_.clear();
-        from->taken_ = 0;
+    from->times_.busy_at = now_;
+    from->in_.taken += got;
+    from->in_.read += got;
+    if (from->in_.taken == from->in_.inbox.size()) {
+        from->in_.inbox.clear();
+        from->in_.taken = 0;
     }
     return static_cast<long>(got);
 }
 
 long simulated_system::send(int which, std::string_view octets) {
     line* const to = socket_of(which);
-    if (to == nullptr || !to->made_) return failed(ENOTCONN);
-    if (to->error_ != 0) return failed(std::exchange(to->error_, 0));
-    if (to->shut_ || (to->lost_ && to->ended_)) return failed(EPIPE);
-    const std::size_t room = to->traits_.room - std::min(to->traits_.room, to->under_way_);
+    if (to == nullptr || !to->client_.made) return failed(ENOTCONN);
+    if (to->client_.error != 0) return failed(std::exchange(to->client_.error, 0));
+    if (to->client_.shut || (to->lost_ && to->client_.ended)) return failed(EPIPE);
+    const std::size_t room = to->traits_.room - std::min(to->traits_.room, to->out_.under_way);
     const std::size_t taken = std::min(room, octets.size());
-    if (taken < octets.size()) to->no_room_told_ = true;
+    if (taken < octets.size()) to->client_.no_room_told = true;
     if (taken == 0) return failed(EAGAIN);
     note(taken);
-    to->busy_at_ = now_;
-    to->written_.append(octets.substr(0, taken));
-    to->under_way_ += taken;
+    to->times_.busy_at = now_;
+    to->out_.written.append(octets.substr(0, taken));
+    to->out_.under_way += taken;
     if (to->lost_) return static_cast<long>(taken);  // nothing comes back, room neither
     at(now_ + to->traits_.latency, [this, to, text = std::string(octets.substr(0, taken))] {
         if (to->lost_) return;
@@ -367,17 +367,17 @@ long simulated_system::send(int which, std::string_view octets) {
             return;
         }
         at(now_ + to->traits_.latency, [this, to, octets = text.size()] {
-            to->under_way_ -= octets;
-            if (to->descriptor_ >= 0 && std::exchange(to->no_room_told_, false))
-                edge(to->descriptor_);
+            to->out_.under_way -= octets;
+            if (to->client_.descriptor >= 0 && std::exchange(to->client_.no_room_told, false))
+                edge(to->client_.descriptor);
         });
         std::string_view heard = text;
         if (to->traits_.what == mishap::deaf) {
-            const std::uint64_t most = to->traits_.at - std::min(to->traits_.at, to->heard_);
+            const std::uint64_t most = to->traits_.at - std::min(to->traits_.at, to->out_.heard);
             heard = heard.substr(
                 0, static_cast<std::size_t>(std::min<std::uint64_t>(most, heard.size())));
         }
-        to->heard_ += text.size();
+        to->out_.heard += text.size();
         if (!heard.empty()) to->server_->heard(heard);
     });
     return static_cast<long>(taken);
@@ -387,11 +387,11 @@ int simulated_system::close(int which) {
     object* const one = find(which);
     if (one == nullptr) return failed(EBADF);
     if (line* const its = one->of; its != nullptr) {
-        its->descriptor_ = -1;
-        its->silence_ = now_ - its->busy_at_;
-        const bool unheeded = its->ended_ || its->taken_ < its->inbox_.size();
-        if (unheeded && !its->no_room_told_)
-            its->unheeded_ = now_ - std::max(its->busy_at_, its->told_at_);
+        its->client_.descriptor = -1;
+        its->times_.silence = now_ - its->times_.busy_at;
+        const bool unheeded = its->client_.ended || its->in_.unread() > 0;
+        if (unheeded && !its->client_.no_room_told)
+            its->times_.unheeded = now_ - std::max(its->times_.busy_at, its->times_.told_at);
         if (its->server_ && !its->lost_)
             at(now_ + its->traits_.latency, [its] {
                 if (!its->lost_) its->server_->gone();
@@ -407,8 +407,8 @@ int simulated_system::close(int which) {
 
 int simulated_system::shut(int which) {
     line* const one = socket_of(which);
-    if (one == nullptr || !one->made_) return failed(ENOTCONN);
-    one->shut_ = true;
+    if (one == nullptr || !one->client_.made) return failed(ENOTCONN);
+    one->client_.shut = true;
     at(now_ + one->traits_.latency, [one] {
         if (!one->lost_) one->server_->gone();
     });
@@ -417,17 +417,17 @@ int simulated_system::shut(int which) {
 
 int simulated_system::pending_error(int which) {
     line* const one = socket_of(which);
-    return one == nullptr ? 0 : std::exchange(one->error_, 0);
+    return one == nullptr ? 0 : std::exchange(one->client_.error, 0);
 }
 
 int simulated_system::unread(int which) {
     const line* const one = socket_of(which);
-    return one == nullptr ? 0 : static_cast<int>(one->inbox_.size() - one->taken_);
+    return one == nullptr ? 0 : static_cast<int>(one->in_.unread());
 }
 
 int simulated_system::unsent(int which) {
     const line* const one = socket_of(which);
-    return one == nullptr ? 0 : static_cast<int>(one->under_way_);
+    return one == nullptr ? 0 : static_cast<int>(one->out_.under_way);
 }
 
 short simulated_system::polled(int which) {
@@ -437,9 +437,9 @@ short simulated_system::polled(int which) {
 
 int simulated_system::remote_of(int which, sockaddr* into, socklen_t* size) {
     const line* const one = socket_of(which);
-    if (one == nullptr || !one->made_) return failed(ENOTCONN);
-    std::memcpy(into, &one->remote_, std::min(*size, one->remote_size_));
-    *size = one->remote_size_;
+    if (one == nullptr || !one->client_.made) return failed(ENOTCONN);
+    std::memcpy(into, &one->remote_.address, std::min(*size, one->remote_.size));
+    *size = one->remote_.size;
     return 0;
 }
 

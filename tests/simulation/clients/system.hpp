@@ -79,20 +79,20 @@ class line {
     // The server's side: behind all that was said, not before `after` from now.
     void say(std::string_view octets, nanoseconds after = nanoseconds(0));
     void hang_up(nanoseconds after = nanoseconds(0));
-    [[nodiscard]] std::uint64_t said() const noexcept { return said_; }
+    [[nodiscard]] std::uint64_t said() const noexcept { return in_.said; }
 
     // What the client's system calls have shown.
-    [[nodiscard]] std::uint64_t read() const noexcept { return read_; }
-    [[nodiscard]] const std::string& written() const noexcept { return written_; }
-    [[nodiscard]] bool made() const noexcept { return made_; }
-    [[nodiscard]] bool client_has_closed() const noexcept { return descriptor_ < 0; }
+    [[nodiscard]] std::uint64_t read() const noexcept { return in_.read; }
+    [[nodiscard]] const std::string& written() const noexcept { return out_.written; }
+    [[nodiscard]] bool made() const noexcept { return client_.made; }
+    [[nodiscard]] bool client_has_closed() const noexcept { return client_.descriptor < 0; }
     // When it was closed, for how long the client had neither sent nor read anything, nor heard
     // that the connection was made; and for how long it had been over, or octets lay there unread,
     // while the client did not wait for room either.
-    [[nodiscard]] nanoseconds last_silence() const noexcept { return silence_; }
-    [[nodiscard]] nanoseconds last_unheeded() const noexcept { return unheeded_; }
+    [[nodiscard]] nanoseconds last_silence() const noexcept { return times_.silence; }
+    [[nodiscard]] nanoseconds last_unheeded() const noexcept { return times_.unheeded; }
     [[nodiscard]] std::size_t number() const noexcept { return number_; }
-    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    [[nodiscard]] std::uint16_t port() const noexcept { return remote_.port; }
 
   private:
     friend class simulated_system;
@@ -102,37 +102,55 @@ class line {
     void break_off(int error);
     [[nodiscard]] std::uint32_t ready() const noexcept;
 
+    struct remote_end {
+        sockaddr_storage address{};
+        socklen_t size = 0;
+        std::uint16_t port = 0;
+    };
+    // The client's end.
+    struct endpoint {
+        int descriptor = -1;
+        bool connecting = false;
+        bool made = false;
+        int error = 0;
+        bool ended = false;         // the server says no more, behind what is in the inbox
+        bool shut = false;          // the client says no more
+        bool no_room_told = false;  // and is to hear when there is some
+    };
+    struct stream_to_client {
+        std::string inbox{};
+        std::size_t taken = 0;  // of it
+        std::uint64_t said = 0;
+        std::uint64_t arrived = 0;
+        std::uint64_t read = 0;
+        nanoseconds next_departure{0};
+        nanoseconds next_arrival{0};
+
+        [[nodiscard]] std::size_t unread() const noexcept { return inbox.size() - taken; }
+    };
+    struct stream_to_server {
+        std::string written{};
+        std::size_t under_way = 0;
+        std::uint64_t heard = 0;
+    };
+    struct times {
+        nanoseconds busy_at{0};  // the client sent or read
+        nanoseconds told_at{0};  // something happened to it
+        nanoseconds silence{0};
+        nanoseconds unheeded{0};
+    };
+
     simulated_system& of_;
     const std::size_t number_;
     const line_traits traits_;
     std::unique_ptr<peer> server_;
-    int descriptor_ = -1;
-    std::uint16_t port_ = 0;
-    sockaddr_storage remote_{};
-    socklen_t remote_size_ = 0;
-
-    bool connecting_ = false;
-    bool made_ = false;
-    int error_ = 0;
-    bool ended_ = false;        // the server says no more, behind what is in inbox_
+    remote_end remote_;
+    endpoint client_;
+    stream_to_client in_;
+    stream_to_server out_;
+    times times_;
     bool lost_ = false;         // nothing goes through any more
     bool server_left_ = false;  // what is written now is answered with RST
-    bool shut_ = false;         // the client says no more
-    bool no_room_told_ = false;
-    nanoseconds busy_at_{0};  // the client sent or read
-    nanoseconds told_at_{0};  // something happened to it
-    nanoseconds silence_{0};
-    nanoseconds unheeded_{0};
-    std::string inbox_;
-    std::size_t taken_ = 0;
-    std::uint64_t said_ = 0;
-    std::uint64_t arrived_ = 0;
-    std::uint64_t read_ = 0;
-    std::uint64_t heard_ = 0;
-    std::size_t under_way_ = 0;  // of the client's octets
-    nanoseconds next_departure_{0};
-    nanoseconds next_arrival_{0};
-    std::string written_;
 };
 
 class simulated_system {
