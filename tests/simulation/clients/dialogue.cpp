@@ -44,4 +44,15 @@ bool dialogue::send_answer(manner how) {
     return !mute_;
 }
 
+std::string stuffed(std::string_view text) {
+    std::string out;
+    bool begins = true;
+    for (const char octet : text) {
+        if (begins && octet == '.') out += '.';
+        out += octet;
+        begins = octet == '\n';
+    }
+    return out;
+}
+
 }  // namespace clients

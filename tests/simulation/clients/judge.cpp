@@ -24,8 +24,10 @@ struct truth {
     std::uint64_t marked_in_vain = 0;
     std::uint64_t commands = 0;  // over IMAP, of which the servers had all octets
     std::uint64_t whole = 0;     // messages that the servers had
+    std::uint64_t heard = 0;     // that clients of a server know to be accepted
     nanoseconds longest_silence{0};
     nanoseconds longest_unheeded{0};
+    nanoseconds last_closed{0};
     bool garbage = false;
 
     std::uint64_t of(said::kind what) const { return by_kind[static_cast<std::size_t>(what)]; }
@@ -35,8 +37,10 @@ void add_line(truth& to, const line& of, const log_of_line& log) {
     to.made += of.made() ? 1 : 0;
     to.longest_silence = std::max(to.longest_silence, of.last_silence());
     to.longest_unheeded = std::max(to.longest_unheeded, of.last_unheeded());
+    to.last_closed = std::max(to.last_closed, of.closed_at());
     to.garbage = to.garbage || log.bad_manners;
     to.whole += log.whole;
+    to.heard += log.accepted;
     if (log.spoken == protocol::imap) to.commands += log.commands;
     std::uint64_t marked = 0;
     bool goodbye = false;
@@ -85,6 +89,7 @@ void judge_sums(const scenario& of, const truth& is, const outcome& what, verdic
     must.equal("commands", commands.sent,
                commands.ok + commands.no + commands.bad + commands.unanswered);
     must.between("connections", counted.connections, is.greeted, is.made);
+    if (of.which == client_kind::receiver) return;
     must.equal("times of connecting", counted.latency[0].count(), counted.connections);
     const std::uint64_t tickets =
         of.which == client_kind::sender ? counted.started : counted.connections;
@@ -167,6 +172,29 @@ void judge_sender(const scenario& of, const house& servers, const truth& is, con
     if (calm) must.equal("accepted where nothing happens", counted.messages, counted.started);
 }
 
+// What clients sent is counted as what it is; that some of it was not taken has to be somebody's
+// fault.
+void judge_receiver(const scenario& of, const simulated_system& below, const truth& is,
+                    const outcome& what, verdict& must) {
+    const postal::stats::tally& counted = what.counted;
+    const std::uint64_t sent = is.of(said::kind::message);
+    must.equal("connections", counted.connections, below.lines().size());
+    must.between("accepted", counted.messages, is.heard, is.garbage ? UINT64_MAX : sent);
+    const bool verifies = std::find(of.words.begin(), of.words.end(), "--verify") == of.words.end();
+    if (is.garbage || of.lmtp || !verifies) return;
+    const auto sort = [&](content which) { return is.by_content[static_cast<std::size_t>(which)]; };
+    must.between("verified", counted.verified, 0, sort(content::ours));
+    must.between("corrupt", counted.corrupt, 0, sort(content::changed));
+    must.between("foreign", counted.foreign, 0, sort(content::foreign));
+    must.equal("messages by what they are", counted.messages,
+               counted.verified + counted.corrupt + counted.foreign);
+    const bool calm = of.exact && of.broken_lines == 0 && of.bad_answers == 0 &&
+                      of.most_latency.count() == 0 && is.last_closed < of.gently;
+    if (!calm) return;
+    must.equal("accepted where nothing happens", counted.messages, sent);
+    must.equal("octets", counted.bytes, is.octets);
+}
+
 }  // namespace
 
 void judge(const scenario& of, const simulated_system& below, const house& servers, outcome& what) {
@@ -177,15 +205,14 @@ void judge(const scenario& of, const simulated_system& below, const house& serve
         add_line(is, *one, what.logs[one->number()]);
     is.greeted = is.of(said::kind::greeting);
     judge_sums(of, is, what, must);
-    if (of.which == client_kind::reader) {
-        judge_reader(of, below, servers, is, what.counted, must);
-    } else {
-        judge_sender(of, servers, is, what, must);
-    }
+    if (of.which == client_kind::reader) judge_reader(of, below, servers, is, what.counted, must);
+    if (of.which == client_kind::sender) judge_sender(of, servers, is, what, must);
+    if (of.which == client_kind::receiver) judge_receiver(of, below, is, what, must);
     if (is.garbage) return;
     judge_waiting(of, is, must);
     // A run that ends by itself has done all that was asked for.
-    const bool by_itself = what.ended < of.gently && !of.lmtp;
+    const bool serves = of.which == client_kind::receiver;
+    const bool by_itself = what.ended < of.gently && !of.lmtp && !serves;
     const std::uint64_t tickets =
         of.which == client_kind::sender ? what.counted.started : what.counted.connections;
     if (by_itself) must.equal("done when all was done", tickets, of.tickets);

@@ -28,7 +28,7 @@ struct stored {
 
 struct mailbox {
     std::string address;
-    std::vector<stored> messages;  // by UID
+    std::vector<stored> messages{};  // by UID
     std::uint32_t uid_validity = 1;
     std::uint32_t uid_next = 1;
     const line* pop3 = nullptr;  // who has it to himself (RFC 1939 8)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Simulated servers, which keep what they said for the judge: where in the stream each thing that a
-// client counts ends.
+// Simulated servers, and clients of a server, which keep what they said for the judge: where in the
+// stream each thing that the other one counts ends.
 //
-// They follow RFC 1939 and 2449 (POP3), RFC 3501, 2177, 4315 and 6851 (IMAP), and what
-// proto::smtp_server does, and they do so badly where the scenario has it: an answer that is no,
+// They follow RFC 1939 and 2449 (POP3), RFC 3501, 2177, 4315 and 6851 (IMAP), RFC 5321, 2920, 3030
+// and 2033 (SMTP and LMTP), and they do so badly where the scenario has it: what they say is no,
 // late, half, or never comes.
 #pragma once
 
@@ -75,6 +75,7 @@ struct log_of_line {
     std::vector<said> all;
     std::uint64_t commands = 0;  // that the server had whole
     std::uint64_t whole = 0;     // messages (over LMTP: recipients) that an answer was due for
+    std::uint64_t accepted = 0;  // the same of a client, that it heard 250 for
     bool bad_manners = false;    // it said what is no answer
     bool may_be_slow = false;    // late answers; a client may wait long without a fault
 };
@@ -136,6 +137,20 @@ class dialogue : public peer {
     std::vector<said> marks_;
 };
 
+// As content goes over the wire (RFC 5321 4.5.2, RFC 1939 3): lines that begin with a dot get one
+// more.
+std::string stuffed(std::string_view text);
+
+// What a client wants.
+struct errand {
+    std::vector<stored> messages{};
+    unsigned recipients = 1;
+    bool pipelines = true;
+    bool chunks = false;
+};
+
+std::unique_ptr<peer> make_smtp_client(house& of, line& to, log_of_line& log,
+                                       std::vector<bad_answer> bad, errand does);
 std::unique_ptr<peer> make_pop3_server(house& of, line& to, log_of_line& log,
                                        std::vector<bad_answer> bad);
 std::unique_ptr<peer> make_smtp_server(house& of, line& to, log_of_line& log,

@@ -9,18 +9,6 @@ namespace clients {
 
 namespace {
 
-// A message as RETR has it (RFC 1939 3): lines that begin with a dot get one more.
-std::string stuffed(std::string_view text) {
-    std::string out;
-    bool begins = true;
-    for (const char octet : text) {
-        if (begins && octet == '.') out += '.';
-        out += octet;
-        begins = octet == '\n';
-    }
-    return out;
-}
-
 class pop3_server final : public dialogue {
   public:
     pop3_server(house& of, line& to, log_of_line& log, std::vector<bad_answer> bad)

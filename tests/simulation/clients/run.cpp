@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run.hpp"
 
+#include <deque>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 
+#include <netinet/in.h>
 #include <stdlib.h>
 
 #include <fmt/format.h>
+#include <boost/asio/post.hpp>
 
+#include "bhm/options.hpp"
+#include "bhm/phases.hpp"
+#include "bhm/plan.hpp"
+#include "bhm/session.hpp"
+#include "bhm/worker_context.hpp"
 #include "load/worker.hpp"
 #include "postal/phases.hpp"
 #include "postal/plan.hpp"
@@ -45,6 +54,7 @@ Value must(base::expected<Value> made) {
 }
 
 std::size_t phases_of(const scenario& of) {
+    if (of.which == client_kind::receiver) return bhm::phase_names().size();
     return of.which == client_kind::sender ? sender::phase_count : rabid::phase_count;
 }
 
@@ -73,11 +83,9 @@ void plan_end(const scenario& of, simulated_system& below, load::worker& worker)
     below.at(of.at_once, [&worker, &of] { worker.stop(load::stop_kind::now, of.gently); });
 }
 
-// The program's sessions, from the run's begin to its end.
-template <class Plan, class Context, class Session>
-void run_sessions(Plan& plan, const scenario& of, simulated_system& below, load::worker& worker,
-                  outcome& made) {
-    std::optional<program::worker_sessions<Plan, Context, Session>> sessions;
+// From the run's begin to its end.
+void run_worker(const scenario& of, simulated_system& below, load::worker& worker, outcome& made,
+                const std::function<void(load::worker&)>& begin) {
     plan_end(of, below, worker);
     const load::timetable times{.start = std::chrono::steady_clock::now(),
                                 .first_interval = seconds(60),
@@ -85,7 +93,7 @@ void run_sessions(Plan& plan, const scenario& of, simulated_system& below, load:
                                 .duration = of.gently,
                                 .slice = seconds(1)};
     try {
-        worker.run(times, [&](load::worker& own) { sessions.emplace(plan, own, nullptr); });
+        worker.run(times, begin);
     } catch (const stuck& why) {
         made.wrong.push_back(fmt::format("stuck: {}", why.what()));
     }
@@ -94,9 +102,43 @@ void run_sessions(Plan& plan, const scenario& of, simulated_system& below, load:
     if (worker.open_connections() != 0) made.wrong.emplace_back("connections are left open");
 }
 
-void run_program(const scenario& of, std::vector<std::string> words, simulated_system& below,
+template <class Plan, class Context, class Session>
+void run_sessions(Plan& plan, const scenario& of, simulated_system& below, load::worker& worker,
+                  outcome& made) {
+    std::optional<program::worker_sessions<Plan, Context, Session>> sessions;
+    run_worker(of, below, worker, made,
+               [&](load::worker& own) { sessions.emplace(plan, own, nullptr); });
+}
+
+// Clients come when the scenario says so, each from an address of its own.
+void run_server(const scenario& of, const std::vector<std::string>& words, simulated_system& below,
+                load::worker& worker, outcome& made) {
+    bhm::options chosen;
+    must(bhm::parse_options(chosen, words));
+    const auto plan = must(bhm::make_plan(std::move(chosen)));
+    serve::session_slots slots(1000, {});
+    bhm::worker_context context(*plan, worker, nullptr);
+    std::uint64_t number = 0;
+    const auto let_in = [&] {
+        auto place = slots.take();
+        if (!place || worker.stopping()) return;
+        sockaddr_in from{};
+        from.sin_family = AF_INET;
+        from.sin_addr.s_addr = htonl(0xc0000200U + static_cast<std::uint32_t>(number % 200));
+        serve::accepted_client who{.socket = {base::file_descriptor(below.dial(from)), AF_INET},
+                                   .where = std::move(*place),
+                                   .number = ++number};
+        worker.spawn(serve::serve_client<bhm::session>(context, std::move(who)));
+    };
+    for (const nanoseconds when : of.mail)
+        below.at(when, [&] { asio::post(worker.context(), let_in); });
+    run_worker(of, below, worker, made, [](load::worker&) {});
+}
+
+void run_program(const scenario& of, const std::vector<std::string>& words, simulated_system& below,
                  load::worker& worker, outcome& made) {
     const program::run_identity identity{.seed = of.seed, .run = 1};
+    if (of.which == client_kind::receiver) return run_server(of, words, below, worker, made);
     if (of.which == client_kind::sender) {
         sender::options chosen;
         must(sender::parse_options(chosen, words));
@@ -135,7 +177,6 @@ std::string apparatus::list_of(unsigned accounts) const {
 }
 
 void apparatus::fill(const scenario& of, house& servers, base::random_source& random) {
-    press_.begin_run();
     for (unsigned each = 0; each < of.accounts; ++each) {
         mailbox& box = servers.boxes[address_of(each)];
         box.address = address_of(each);
@@ -149,11 +190,23 @@ void apparatus::put_something(mailbox& into, base::random_source& random) {
     into.put(what, press_.make(what, into.address, random));
 }
 
+errand apparatus::errand_of(const scenario& of, base::random_source& random) {
+    errand made{.recipients = of.lmtp ? 1 + static_cast<unsigned>(random.below(3)) : 1,
+                .pipelines = random.below(2) == 0,
+                .chunks = random.below(2) == 0};
+    mailbox box{.address = address_of(0)};
+    for (std::uint64_t more = random.below(8); more > 0; --more)
+        put_something(box, random);
+    made.messages = std::move(box.messages);
+    return made;
+}
+
 outcome apparatus::perform(const scenario& of) {
     base::random_source random(base::mix(of.seed, 1, 2));
     outcome made{.counted = stats::tally(phases_of(of))};
     house servers{.traits = of.traits, .exclusive = of.exclusive, .any_may_go = of.any_may_go};
     const bool reads = of.which == client_kind::reader;
+    press_.begin_run();
     if (reads) fill(of, servers, random);
     std::deque<log_of_line> logs;
     simulated_system below({.traits =
@@ -176,13 +229,17 @@ outcome apparatus::perform(const scenario& of) {
                 tell();
         });
     {
-        load::worker worker({.index = 0, .of = 1, .phases = phases_of(of)},
+        load::worker worker({.index = 0,
+                             .of = 1,
+                             .phases = phases_of(of),
+                             .serves = of.which == client_kind::receiver},
                             [&](load::worker&, nanoseconds, const stats::tally& counts, bool) {
                                 made.counted.merge(counts);
                             });
         std::vector<std::string> words = of.words;
-        words.insert(words.end(), {reads ? "127.0.0.1" : "127.0.0.1:24", list_of(of.accounts)});
-        run_program(of, std::move(words), below, worker, made);
+        if (of.which != client_kind::receiver)
+            words.insert(words.end(), {reads ? "127.0.0.1" : "127.0.0.1:24", list_of(of.accounts)});
+        run_program(of, words, below, worker, made);
     }
     made.digest = below.digest();
     made.steps = below.steps();

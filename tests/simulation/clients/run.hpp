@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One run of the own sessions of postal or rabid, on a worker and a poller of theirs, against
-// simulated servers.
+// One run of the own sessions of postal, rabid or bhm, on a worker and a poller of theirs, against
+// simulated servers or clients.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,7 @@ class apparatus {
   private:
     [[nodiscard]] std::string list_of(unsigned accounts) const;
     void fill(const scenario& of, house& servers, postal::base::random_source& random);
+    errand errand_of(const scenario& of, postal::base::random_source& random);
     void put_something(mailbox& into, postal::base::random_source& random);
 
     press press_;

@@ -91,15 +91,41 @@ void draw_reader(scenario& into, random_source& random) {
     if (!into.exclusive) into.words.emplace_back("--shared-accounts");
 }
 
+void draw_receiver(scenario& into, random_source& random) {
+    const auto with = [&](unsigned percent, std::initializer_list<std::string> words) {
+        if (happens(random, percent)) add_words(into, words);
+    };
+    static constexpr const char* stages[]{"connect", "ehlo", "mail",  "rcpt",
+                                          "data",    "end",  "banner"};
+    into.lmtp = happens(random, 50);
+    if (into.lmtp) into.words.emplace_back("--lmtp");
+    with(30, {"--verify", "off"});
+    with(20, {"--bare-newline", "accept"});
+    into.exact = !happens(random, 30);
+    if (!into.exact) {
+        with(40, {"--max-errors", std::to_string(1 + random.below(4))});
+        with(40, {"--max-recipients", "1"});
+        with(40, {"--max-size", "2"});
+        with(40, {"--message-time", fmt::format("{}s", 1 + random.below(20))});
+    }
+    into.pauses = happens(random, 30);
+    if (into.pauses)
+        add_words(into,
+                  {"--delay", fmt::format("{}={}ms", one_of(random, stages), random.below(3000))});
+}
+
 void draw_options(scenario& into, random_source& random) {
     static constexpr seconds timeouts[]{seconds(1), seconds(5), seconds(60)};
     static constexpr unsigned accounts[]{1, 2, 3, 10};
     into.accounts = one_of(random, accounts);
     into.timeout = one_of(random, timeouts);
-    add_words(into, {"--seed", std::to_string(random.below(1'000'000)), "--timeout",
-                     fmt::format("{}s", into.timeout / seconds(1))});
-    into.which = happens(random, 50) ? client_kind::sender : client_kind::reader;
-    into.which == client_kind::sender ? draw_sender(into, random) : draw_reader(into, random);
+    add_words(into, {"--timeout", fmt::format("{}s", into.timeout / seconds(1))});
+    into.which = static_cast<client_kind>(random.below(3));
+    if (into.which != client_kind::receiver)
+        add_words(into, {"--seed", std::to_string(random.below(1'000'000))});
+    if (into.which == client_kind::sender) draw_sender(into, random);
+    if (into.which == client_kind::reader) draw_reader(into, random);
+    if (into.which == client_kind::receiver) draw_receiver(into, random);
     const bool paced =
         std::find(into.words.begin(), into.words.end(), "--rate") != into.words.end();
     into.first_what_is_due = paced && happens(random, 25);
@@ -126,7 +152,8 @@ void draw_world(scenario& into, random_source& random) {
                    .thinks = microseconds(happens(random, 50) ? random.below(20'000) : 0)};
     into.gently = milliseconds(1 + random.below(happens(random, 50) ? 3'000 : 30'000));
     into.at_once = into.gently + milliseconds(random.below(20'000));
-    for (std::uint64_t more = random.below(into.watches ? 30 : 5); more > 0; --more)
+    const bool many = into.watches || into.which == client_kind::receiver;
+    for (std::uint64_t more = random.below(many ? 30 : 5); more > 0; --more)
         into.mail.push_back(milliseconds(
             random.below(static_cast<std::uint64_t>(into.gently / milliseconds(1)) + 1)));
 }
@@ -170,11 +197,12 @@ std::vector<bad_answer> bad_answers_of_line(const scenario& of, std::size_t numb
 }
 
 std::string text(const scenario& of) {
+    static constexpr const char* names[]{"postal", "rabid", "bhm"};
     return fmt::format(
         "seed {}: {} {}\n  {} accounts with up to {} messages, {} more come; {} % of connections "
         "break, {} % have bad answers{}; ends at {} ms, at once at {} ms\n",
-        of.seed, of.which == client_kind::sender ? "postal" : "rabid", fmt::join(of.words, " "),
-        of.accounts, of.most_messages, of.mail.size(), of.broken_lines, of.bad_answers,
+        of.seed, names[static_cast<std::size_t>(of.which)], fmt::join(of.words, " "), of.accounts,
+        of.most_messages, of.mail.size(), of.broken_lines, of.bad_answers,
         of.garbage ? ", or none" : "", of.gently / milliseconds(1), of.at_once / milliseconds(1));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What one run is: the options of postal or rabid, what lies in mailboxes, what the network and the
-// servers do wrong. All of it follows from a seed; what happens to a connection, from the seed and its number.
+// What one run is: the options of postal, rabid or bhm, what lies in mailboxes or is sent, what the
+// network and the others do wrong. All of it follows from a seed; what happens to a connection, from the seed and its number.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace clients {
 
-enum class client_kind : std::uint8_t { sender, reader };  // postal, rabid
+enum class client_kind : std::uint8_t { sender, reader, receiver };  // postal, rabid, bhm
 
 struct scenario {
     std::uint64_t seed = 0;
@@ -31,7 +31,8 @@ struct scenario {
     nanoseconds gently{0};  // when the run is told to end, and when to end at once
     nanoseconds at_once{0};
     bool first_what_is_due = false;  // of an open loop
-    std::vector<nanoseconds> mail;   // when more comes, to anybody
+    std::vector<nanoseconds> mail;   // when more comes, to anybody; of a receiver, when clients do
+    bool exact = true;               // of a receiver: it refuses nothing
     unsigned broken_lines = 0;       // per cent of connections to which something happens
     unsigned bad_answers = 0;        // per cent of connections with a server that behaves badly
     bool garbage = false;            // and may say what is no answer

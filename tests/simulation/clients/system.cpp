@@ -287,32 +287,43 @@ int simulated_system::make_socket() {
     return make(false);
 }
 
+line& simulated_system::new_line(int descriptor, const sockaddr* remote, socklen_t size) {
+    lines_.push_back(std::make_unique<line>(*this, lines_.size(), who_.traits(lines_.size())));
+    line& made = *lines_.back();
+    note(lines_.size());
+    std::memcpy(&made.remote_.address, remote, size);
+    made.remote_.size = size;
+    made.times_.busy_at = now_;
+    std::uint16_t port = 0;  // at the same place in both families
+    std::memcpy(&port, remote->sa_data, sizeof port);
+    made.remote_.port = static_cast<std::uint16_t>(port >> 8U | port << 8U);
+    made.client_.descriptor = descriptor;
+    open_.at(descriptor).of = &made;
+    return made;
+}
+
+int simulated_system::dial(const sockaddr_in& from) {
+    const int descriptor = make_socket();
+    establish(new_line(descriptor, reinterpret_cast<const sockaddr*>(&from), sizeof from));
+    return descriptor;
+}
+
 int simulated_system::connect(int which, const sockaddr* remote, socklen_t size) {
     object* const one = find(which);
     if (one == nullptr || one->what != kind::socket || one->of != nullptr) return failed(EBADF);
-    const line_traits traits = who_.traits(lines_.size());
-    lines_.push_back(std::make_unique<line>(*this, lines_.size(), traits));
-    line* const made = lines_.back().get();
-    note(lines_.size());
-    std::memcpy(&made->remote_.address, remote, size);
-    made->remote_.size = size;
-    std::uint16_t port = 0;  // at the same place in both families
-    std::memcpy(&port, remote->sa_data, sizeof port);
-    made->times_.busy_at = now_;
-    made->remote_.port = static_cast<std::uint16_t>(port >> 8U | port << 8U);
+    line& made = new_line(which, remote, size);
+    const line_traits& traits = made.traits_;
     if (traits.what == mishap::unreachable) return failed(ENETUNREACH);
-    made->client_.descriptor = which;
-    made->client_.connecting = true;
-    one->of = made;
+    made.client_.connecting = true;
     if (traits.what == mishap::never_made) return failed(EINPROGRESS);
     if (traits.latency.count() == 0 && traits.what != mishap::refused) {  // as over loopback
-        establish(*made);
+        establish(made);
         return 0;
     }
-    at(now_ + 2 * traits.latency, [this, made] {
-        if (made->client_.descriptor < 0) return;
-        if (made->traits_.what == mishap::refused) return made->break_off(ECONNREFUSED);
-        establish(*made);
+    at(now_ + 2 * traits.latency, [this, &made] {
+        if (made.client_.descriptor < 0) return;
+        if (made.traits_.what == mishap::refused) return made.break_off(ECONNREFUSED);
+        establish(made);
     });
     return failed(EINPROGRESS);
 }
@@ -388,6 +399,7 @@ int simulated_system::close(int which) {
     if (one == nullptr) return failed(EBADF);
     if (line* const its = one->of; its != nullptr) {
         its->client_.descriptor = -1;
+        its->times_.closed_at = now_;
         its->times_.silence = now_ - its->times_.busy_at;
         const bool unheeded = its->client_.ended || its->in_.unread() > 0;
         if (unheeded && !its->client_.no_room_told)

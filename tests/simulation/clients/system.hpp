@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the kernel is to a client's event loop, without a kernel: sockets, readiness, timers and
+// What the kernel is to a program's event loop, without a kernel: sockets, readiness, timers and
 // clocks of one thread, which only move on when the loop waits.
 //
 // Flow:
@@ -26,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -90,6 +91,7 @@ class line {
     // that the connection was made; and for how long it had been over, or octets lay there unread,
     // while the client did not wait for room either.
     [[nodiscard]] nanoseconds last_silence() const noexcept { return times_.silence; }
+    [[nodiscard]] nanoseconds closed_at() const noexcept { return times_.closed_at; }
     [[nodiscard]] nanoseconds last_unheeded() const noexcept { return times_.unheeded; }
     [[nodiscard]] std::size_t number() const noexcept { return number_; }
     [[nodiscard]] std::uint16_t port() const noexcept { return remote_.port; }
@@ -136,6 +138,7 @@ class line {
     struct times {
         nanoseconds busy_at{0};  // the client sent or read
         nanoseconds told_at{0};  // something happened to it
+        nanoseconds closed_at = nanoseconds::max();
         nanoseconds silence{0};
         nanoseconds unheeded{0};
     };
@@ -174,6 +177,8 @@ class simulated_system {
     [[nodiscard]] nanoseconds now() const noexcept { return now_; }
     nanoseconds look_at_clock() noexcept { return now_ += nanoseconds(20); }
     void at(nanoseconds when, std::function<void()> what);
+    // Somebody connects to the program, which gets the descriptor.
+    int dial(const sockaddr_in& from);
 
     [[nodiscard]] const std::deque<std::unique_ptr<line>>& lines() const noexcept { return lines_; }
     [[nodiscard]] std::size_t open_descriptors() const noexcept { return open_.size(); }
@@ -237,6 +242,7 @@ class simulated_system {
     void edge(int which);
     int collect(object& epoll, epoll_event* events, int most);
     void forget(registration& one);
+    line& new_line(int descriptor, const sockaddr* remote, socklen_t size);
     void establish(line& one);
     void note(std::uint64_t what) noexcept;
 
