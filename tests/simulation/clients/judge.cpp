@@ -141,7 +141,8 @@ void judge_reader(const scenario& of, const simulated_system& below, const house
     }
     must.between("appended, by the servers", appended, counted.appended,
                  counted.appended + counted.append_in_doubt);
-    must.between("deletions in doubt", counted.delete_in_doubt, is.marked_in_vain, UINT64_MAX);
+    must.between("deletions in doubt", counted.delete_in_doubt, is.marked_in_vain,
+                 counted.imap_connections == 0 ? is.marked_in_vain : UINT64_MAX);
     // Of accounts that several visit at once two may be told that they deleted the same.
     if (!of.exclusive) return;
     must.equal("deleted", counted.deleted, is.deleted + is.of(said::kind::expunged));
@@ -216,6 +217,16 @@ void judge(const scenario& of, const simulated_system& below, const house& serve
     const std::uint64_t tickets =
         of.which == client_kind::sender ? what.counted.started : what.counted.connections;
     if (by_itself) must.equal("done when all was done", tickets, of.tickets);
+    // Nobody rests for longer than this before he tries again.
+    constexpr auto longest_rest = std::chrono::seconds(10);
+    if (!serves && !of.lmtp && !of.pauses && is.last_closed < of.gently - longest_rest)
+        must.equal("done when nobody does anything more", tickets, of.tickets);
+    if (of.even_rate > 0) {
+        const auto due = static_cast<std::uint64_t>(
+            of.even_rate * std::chrono::duration<double>(of.gently).count());
+        must.between("due at an even rate", what.counted.due, std::min(due, of.tickets),
+                     std::min(due + 1, of.tickets));
+    }
 }
 
 }  // namespace clients

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "scenario.hpp"
 
-#include <algorithm>
 #include <initializer_list>
 
 #include <fmt/format.h>
@@ -35,11 +34,22 @@ void add_words(scenario& into, std::initializer_list<std::string> words) {
     into.words.insert(into.words.end(), words);
 }
 
+void draw_rate(scenario& into, random_source& random) {
+    static constexpr unsigned rates[]{5, 50, 1000};
+    const unsigned rate = one_of(random, rates);
+    add_words(into, {"--rate", fmt::format("{}/s", rate)});
+    const bool even = !happens(random, 20);
+    if (!even) add_words(into, {"--arrival", "poisson"});
+    into.first_what_is_due = happens(random, 25);
+    if (!into.first_what_is_due) return;
+    into.words.emplace_back("--open-loop");
+    if (even) into.even_rate = rate;
+}
+
 void draw_sender(scenario& into, random_source& random) {
     const auto with = [&](unsigned percent, std::initializer_list<std::string> words) {
         if (happens(random, percent)) add_words(into, words);
     };
-    static constexpr const char* rates[]{"5/s", "50/s", "1000/s"};
     static constexpr const char* sizes[]{"fixed:600", "uniform:1,3K", "lognormal:4K,1,200K"};
     static constexpr const char* bodies[]{"ascii", "crlf-edge,dots", "ascii,8bit,multipart"};
     static constexpr const char* pipelining[]{"auto", "overlap", "off"};
@@ -49,7 +59,7 @@ void draw_sender(scenario& into, random_source& random) {
     add_words(into, {"--sessions", std::to_string(1 + random.below(8)), "--messages-per-connection",
                      std::to_string(1 + random.below(12)), "--size", one_of(random, sizes),
                      "--body", one_of(random, bodies), "--pipelining", pipelines});
-    if (happens(random, 75)) add_words(into, {"--rate", one_of(random, rates)});
+    if (happens(random, 75)) draw_rate(into, random);
     const bool chunks = happens(random, 50);
     if (chunks) add_words(into, {"--chunking", "auto"});
     if (chunks && pipelines != "off")
@@ -126,11 +136,6 @@ void draw_options(scenario& into, random_source& random) {
     if (into.which == client_kind::sender) draw_sender(into, random);
     if (into.which == client_kind::reader) draw_reader(into, random);
     if (into.which == client_kind::receiver) draw_receiver(into, random);
-    const bool paced =
-        std::find(into.words.begin(), into.words.end(), "--rate") != into.words.end();
-    into.first_what_is_due = paced && happens(random, 25);
-    if (into.first_what_is_due) into.words.emplace_back("--open-loop");
-    if (paced && happens(random, 20)) add_words(into, {"--arrival", "poisson"});
 }
 
 void draw_world(scenario& into, random_source& random) {

@@ -31,6 +31,7 @@ struct scenario {
     nanoseconds gently{0};  // when the run is told to end, and when to end at once
     nanoseconds at_once{0};
     bool first_what_is_due = false;  // of an open loop
+    double even_rate = 0;            // a second, of one whose arrivals are even
     std::vector<nanoseconds> mail;   // when more comes, to anybody; of a receiver, when clients do
     bool exact = true;               // of a receiver: it refuses nothing
     unsigned broken_lines = 0;       // per cent of connections to which something happens
