@@ -145,11 +145,9 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
 
 base::expected<run_record> parse_record(std::string_view text, counter_rows rows) {
     if (base::trim(text).empty()) return base::fail("is empty");
-    try {
-        return from_json(json::parse(text), rows);
-    } catch (const json::exception& broken) {
-        return base::fail("is not a run record: {}", reason_of(broken));
-    }
+    const auto parsed = parse_foreign(text);
+    if (!parsed) return base::fail("is not a run record: {}", parsed.error().message);
+    return from_json(*parsed, rows);
 }
 
 std::optional<double> seconds_of_timestamp(const std::string& time) {
