@@ -8,11 +8,11 @@ import pytest
 
 from conftest import ROOT
 
-OPTIONAL = ("MPI", "METRICS", "SCREEN", "SYSTEMD", "EXPERIMENTS")
-NEEDED = ("prometheus", "ncurses", "libsystemd", "libmount", "libblkid", "blkid.h", "postal_mpi")
+OPTIONAL = ("MPI", "METRICS", "SCREEN", "SYSTEMD", "EXPERIMENTS", "BUNDLES")
+NEEDED = ("prometheus", "ncurses", "libsystemd", "libarchive", "libmount", "libblkid", "blkid.h", "postal_mpi")
 # What stands in for a part that was left out.
 STANDS_IN = ("lib/metrics/CMakeFiles/postal_metrics.dir/absent.cpp.o", "lib/screen/CMakeFiles/postal_screen.dir/absent.cpp.o",
-             "lib/os/CMakeFiles/postal_os.dir/absent_manager.cpp.o",
+             "lib/os/CMakeFiles/postal_os.dir/absent_manager.cpp.o", "lib/bundle/CMakeFiles/postal_bundle.dir/absent.cpp.o",
              "postal-report/CMakeFiles/program_postal-report.dir/absent_folder.cpp.o")
 STOOD_IN_FOR = ("lib/metrics/CMakeFiles/postal_metrics.dir/scrape_endpoint.cpp.o",)
 
