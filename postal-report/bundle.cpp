@@ -30,6 +30,7 @@ namespace postal::report {
 namespace {
 
 constexpr bundle::archive_bounds bounds{};
+constexpr std::size_t most_given = 999;
 
 // "records/ext4.json": what nobody minds in a name, and no other file's.
 std::string name_in(std::string_view folder, const std::string& file, std::string_view ending,
@@ -105,6 +106,8 @@ base::expected<collected> collect(const options& wanted) {
     to.about.one_store = wanted.one_store;
     if (!wanted.ledger.empty())
         if (const auto added = add_ledger(wanted.ledger, to); !added) return added.error();
+    if (wanted.records.size() > most_given)
+        return base::fail("a bundle has at most {} records and ledgers", most_given);
     for (const std::string& file : wanted.records)
         if (const auto added = add(file, to); !added) return added.error();
     if (wanted.with_ledgers && to.ledgers.empty())

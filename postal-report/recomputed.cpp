@@ -24,6 +24,8 @@ namespace postal::report {
 namespace {
 
 constexpr std::size_t most_differences = 20;
+constexpr std::size_t most_more = std::size_t{1}
+                                  << 20U;  // octets that are worth a look at each line
 
 base::expected<recomputed> records_printed(const std::vector<std::string>& names,
                                            const bundle::files& all) {
@@ -228,6 +230,9 @@ base::expected<recomputed> recompute(const bundle::manifest& of, const bundle::f
 
 std::vector<std::string> differences(const std::string& name, const std::string& said,
                                      const std::string& made) {
+    if (said.size() > 2 * made.size() + most_more)
+        return {fmt::format("{}: is {} long, and what follows is {}", name,
+                            base::format_size(said.size()), base::format_size(made.size()))};
     return name.ends_with(".csv") ? differing_cells(name, said, made)
                                   : differing_lines(name, said, made);
 }

@@ -34,6 +34,9 @@ void fields(Archive& each, field<Archive, manifest>& of) {
 
 namespace {
 
+// Side by side, or read as one.
+constexpr std::size_t most_shown = 1000;
+
 bool is_digest(std::string_view text) {
     return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
                return base::is_digit(c) || (c >= 'a' && c <= 'f');
@@ -56,6 +59,8 @@ void check_manifest(const manifest& of, stats::complaint& problems) {
     }
     // What is not named above is not checked either.
     const auto check = [&](const std::vector<std::string>& all, const std::string& key) {
+        if (all.size() > most_shown)
+            problems.add(key, fmt::format("a list of at most {}", most_shown));
         std::set<std::string_view> shown;
         for (std::size_t i = 0; i < all.size(); ++i)
             if (!named.contains(all[i]) || !shown.insert(all[i]).second)

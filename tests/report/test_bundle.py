@@ -133,6 +133,9 @@ def test_a_sentence_and_a_figure_with_a_manifest_that_fits(run, bundled, tmp_pat
     forged = {**files, "records/one.json": json.dumps(record).encode()}
     assert any("printed/records.csv: line 2, messages: " in line
                for line in wrong(run, pack(tmp_path / "record.tar.gz", listed_anew(forged)), 3))
+    long = listed_anew({**files, "printed/records.txt": b"\n" * (5 << 20)})
+    [line] = wrong(run, pack(tmp_path / "long.tar.gz", long), 3)
+    assert line.startswith("printed/records.txt: is 5.0 MiB long, and what follows is ")
     gone = {name: content for name, content in files.items() if name != "printed/results.csv"}
     assert wrong(run, pack(tmp_path / "gone.tar.gz", listed_anew(gone)), 3) == [
         "printed/results.csv: what was printed is not there"]
@@ -241,6 +244,14 @@ def test_keys_that_sign_nothing(run, done, keys, tmp_path):
     for key in (keys / "none", keys / "both"):
         said = run("--bundle", tmp_path / "b.tar.gz", "--sign", key, done.folder / "one.json", status=1)
         assert "--sign: " in said.stderr and not (tmp_path / "b.tar.gz").exists()
+
+
+def test_without_ssh_keygen(run, done, signed, keys, tmp_path):
+    for words, status in ((["--bundle", tmp_path / "b.tar.gz", "--sign", keys / "ada", done.folder / "one.json"], 1),
+                          (["--verify", signed, "--allowed-signers", keys / "both"], 9)):
+        said = run(*words, status=status, env={"PATH": str(tmp_path)}).stderr
+        assert "signatures need it (Debian: openssh-client)" in said and len(said.splitlines()[-1:]) == 1
+    assert not (tmp_path / "b.tar.gz").exists()
 
 
 # ---- secrets ----

@@ -67,6 +67,9 @@ TEST_CASE("manifest: what no manifest says is refused") {
     bad.ledgers = {"etc/passwd"};
     CHECK(refusal(bad) == "ledgers[0] is not one of files, once");
     bad = good();
+    bad.records.assign(1001, "records/a.json");
+    CHECK(refusal(bad) == "records is not a list of at most 1000");
+    bad = good();
     bad.results = "/";
     CHECK(refusal(bad) == "results is not \"results/\" or empty");
 }
