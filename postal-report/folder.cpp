@@ -142,7 +142,9 @@ void name_left_out(const std::string& folder, packed_files& to) {
          !problem && at != end && seen < most_seen; at.increment(problem), ++seen) {
         const std::string path = at->path().lexically_relative(folder).string();
         std::error_code ignored;
-        if (at->is_directory(ignored) || to.all.contains(std::string(packed_as) + path)) continue;
+        // Sockets and pipes hold nothing.
+        if (!at->is_regular_file(ignored) || to.all.contains(std::string(packed_as) + path))
+            continue;
         ++kinds[base::printable(at->path().filename().string(), 100)];
     }
     std::size_t named = 0;

@@ -166,6 +166,8 @@ bool is_secret_name(std::string_view name) noexcept {
             if (base::iequals(name.substr(at, word.size()), word)) return true;
         return false;
     };
+    // Dovecot's, which says that there is none.
+    if (has("nopassword")) return false;
     return name.size() <= 200 && std::any_of(words.begin(), words.end(), has);
 }
 

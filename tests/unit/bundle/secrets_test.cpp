@@ -13,7 +13,7 @@ TEST_CASE("secrets: names") {
                             "client-secret", "Passphrase", "credentials"})
         CHECK(bundle::is_secret_name(yes));
     for (const char* no : {"--password-file", "pass", "key", "tokens_path", "--env-file", "",
-                           "passdb", "password_command", "default_pass_scheme"})
+                           "passdb", "nopassword", "password_command", "default_pass_scheme"})
         CHECK_FALSE(bundle::is_secret_name(no));
 }
 
