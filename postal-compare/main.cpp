@@ -7,11 +7,11 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "experiment/check.hpp"
+#include "experiment/verify.hpp"
 #include "os/terminal_size.hpp"
 #include "postal-compare/conduct.hpp"
 #include "postal-compare/options.hpp"
 #include "postal-compare/plan_text.hpp"
-#include "postal-compare/verify.hpp"
 
 #include <fmt/format.h>
 
@@ -26,9 +26,9 @@ constexpr const char* name = "postal-compare";
 
 std::optional<exit_status> verify(const compare::options& given) {
     if (given.verify.empty()) return std::nullopt;
-    const auto made = compare::verify(given.verify);
+    const auto made = experiment::verify(given.verify);
     if (!made) return cli::refuse(name, made.error(), exit_status::bad_parameters);
-    base::print(made->text + "\n");
+    base::print(report::render_text(made->shown, os::terminal_columns(STDOUT_FILENO)) + "\n");
     for (const std::string& one : made->noted)
         base::print(os::fitted("noted: " + base::printable(one, 400) + "\n", STDOUT_FILENO));
     for (const std::string& one : made->found)

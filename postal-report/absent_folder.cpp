@@ -16,10 +16,28 @@ bool is_experiment(const std::string& path) {
            std::filesystem::exists(folder / "audit.json", ignored);
 }
 
+namespace {
+
+base::failure no_experiments(const std::string& what) {
+    return base::fail("{}: this build has no experiments", base::printable(what, 300));
+}
+
+}  // namespace
+
+base::expected<packed_files> pack_experiment(const std::string& path) {
+    return no_experiments(path);
+}
+
+base::expected<recomputed> results_printed(const bundle::files&) {
+    return no_experiments("results");
+}
+
+base::expected<recomputed> verify_experiment(const std::string& path) {
+    return no_experiments(path);
+}
+
 cli::exit_status show_experiment(const options& wanted) {
-    return refuse(base::fail("{}: this build has no experiments",
-                             base::printable(wanted.records.front(), 300)),
-                  cli::exit_status::bad_parameters);
+    return refuse(no_experiments(wanted.records.front()), cli::exit_status::bad_parameters);
 }
 
 }  // namespace postal::report

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "postal-report/folder.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "audit/record.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "bundle/read_beneath.hpp"
 #include "experiment/findings.hpp"
+#include "experiment/verify.hpp"
 #include "postal-report/experiment.hpp"
 #include "postal-report/shown.hpp"
 
@@ -27,7 +40,193 @@ cli::exit_status show_audit(const options& wanted) {
                          [&] { return sheet_of(**read); }});
 }
 
+constexpr std::string_view packed_as = "results/";
+constexpr const char* experiment_name = "experiment.json";
+constexpr const char* journal_name = "journal.jsonl";
+constexpr std::size_t most_seen = 100000;  // files of a folder
+constexpr std::size_t most_kinds = 50;     // of them
+
+void remark(packed_files& to, const std::string& name, const std::string& what,
+            std::size_t removed) {
+    to.remarks.push_back(
+        fmt::format("{}: {}; {} of secrets left out by {}", name, what,
+                    removed == 0 ? "no values" : base::format_amount(removed, "value"),
+                    removed == 1 ? "its name" : "their names"));
+}
+
+base::expected<std::string> read_of(const std::string& folder, const std::string& name) {
+    return bundle::read_beneath(folder, name, experiment::largest_record);
+}
+
+// A run's file is what its digest in the experiment's record says, or it is nothing.
+base::expected<void> pack_run_file(const std::string& folder, const std::string& path,
+                                   packed_files& to) {
+    const std::string name = std::string(packed_as) + path;
+    auto text = read_of(folder, path);
+    if (!text) {
+        to.left_out.push_back({name, "the record names it, and it cannot be read"});
+        return {};
+    }
+    const auto removed = to.add_json(name, *text);
+    if (!removed) return removed.error();
+    if (*removed > 0)
+        return base::fail(
+            "{}: has what is named as a secret, and its digest stands in the "
+            "experiment's record: run it again without that",
+            base::printable(name, 300));
+    return {};
+}
+
+base::expected<void> pack_runs(const std::string& folder, packed_files& to) {
+    auto text = read_of(folder, experiment_name);
+    if (!text) return text.error();
+    const auto record = experiment::parse_experiment_record(*text);
+    if (!record) return base::at(base::printable(folder, 300), record.error());
+    const std::string name = std::string(packed_as) + experiment_name;
+    const auto removed = to.add_json(name, *text);
+    if (!removed) return removed.error();
+    remark(to, name, "has the experiment's file and command lines", *removed);
+    std::set<std::string> paths;
+    for (const experiment::recorded_run& run : record->runs) {
+        for (const experiment::kept_file& one : run.loads)
+            paths.insert(one.path);
+        if (run.costs) paths.insert(run.costs->path);
+    }
+    for (const std::string& path : paths)
+        if (const auto packed = pack_run_file(folder, path, to); !packed) return packed.error();
+    return {};
+}
+
+base::expected<void> pack_audit(const std::string& folder, packed_files& to) {
+    auto text = read_of(folder, audit::audit_name);
+    if (!text) return text.error();
+    const auto record = audit::parse_audit_record(*text);
+    if (!record) return base::at(base::printable(folder, 300), record.error());
+    const std::string name = std::string(packed_as) + audit::audit_name;
+    const auto removed = to.add_json(name, *text);
+    if (!removed) return removed.error();
+    remark(to, name, "has the experiment's file, command lines and addresses of lost mail",
+           *removed);
+    return {};
+}
+
+base::expected<void> pack_journal(const std::string& folder, packed_files& to) {
+    const auto text = read_of(folder, journal_name);
+    if (!text) return {};
+    const std::string name = std::string(packed_as) + journal_name;
+    packed_files lines;
+    std::string all;
+    std::size_t removed = 0;
+    // The last line may not be whole.
+    for (const std::string_view line : base::split(*text, '\n')) {
+        if (line.empty()) continue;
+        const auto found = lines.add_json("line", line);
+        if (!found) continue;
+        removed += *found;
+        // What was written anew is on several lines.
+        std::string kept = lines.all["line"];
+        std::erase(kept, '\n');
+        all += kept + "\n";
+    }
+    to.all[name] = std::move(all);
+    remark(to, name, "has the commands that undid what runs did", removed);
+    return {};
+}
+
+// By their names, however many folders have such a file.
+void name_left_out(const std::string& folder, packed_files& to) {
+    std::map<std::string, std::size_t> kinds;
+    std::size_t seen = 0;
+    std::error_code problem;
+    for (std::filesystem::recursive_directory_iterator at(folder, problem), end;
+         !problem && at != end && seen < most_seen; at.increment(problem), ++seen) {
+        const std::string path = at->path().lexically_relative(folder).string();
+        std::error_code ignored;
+        // Sockets and pipes hold nothing.
+        if (!at->is_regular_file(ignored) || to.all.contains(std::string(packed_as) + path))
+            continue;
+        ++kinds[base::printable(at->path().filename().string(), 100)];
+    }
+    std::size_t named = 0;
+    for (const auto& [name, count] : kinds) {
+        if (++named > most_kinds) break;
+        to.left_out.push_back(
+            {fmt::format("{} ({})", name, base::format_amount(count, "file")),
+             "is no record: settings, keys, users' lists and logs of programs may hold anything"});
+    }
+    if (kinds.size() > most_kinds)
+        to.left_out.push_back(
+            {fmt::format("{} more kinds of files", kinds.size() - most_kinds), "are no records"});
+}
+
 }  // namespace
+
+base::expected<packed_files> pack_experiment(const std::string& path) {
+    packed_files to;
+    if (experiment::is_results_folder(path))
+        if (const auto packed = pack_runs(path, to); !packed) return packed.error();
+    if (audit::is_audited_folder(path))
+        if (const auto packed = pack_audit(path, to); !packed) return packed.error();
+    if (const auto packed = pack_journal(path, to); !packed) return packed.error();
+    name_left_out(path, to);
+    return {boost::system::in_place_value, std::move(to)};
+}
+
+base::expected<recomputed> results_printed(const bundle::files& all) {
+    recomputed to;
+    std::optional<shown_audit> audited;
+    const auto found = all.find(std::string(packed_as) + audit::audit_name);
+    if (found != all.end()) {
+        auto record = audit::parse_audit_record(found->second);
+        if (!record) return base::at(found->first, record.error());
+        auto analysis = analyse(*record);
+        audited = shown_audit{std::move(*record), std::move(analysis)};
+    }
+    const std::string folder(packed_as.substr(0, packed_as.size() - 1));
+    const experiment::file_source from = [&](const std::string& path,
+                                             std::uint64_t most) -> base::expected<std::string> {
+        const auto one = all.find(path);
+        if (one == all.end()) return base::fail("{}: No such file", path);
+        if (one->second.size() > most) return base::fail("{}: is too large", path);
+        return {boost::system::in_place_value, one->second};
+    };
+    if (!all.contains(folder + "/" + experiment_name)) {
+        if (!audited) return base::fail("{}: has no record of an experiment", folder);
+        to.add("printed/audit", document_of(*audited, medium::text), sheet_of(*audited));
+        return to;
+    }
+    const auto results = experiment::read_results(folder, from);
+    if (!results) return results.error();
+    const experiment::analysis said = experiment::analyse(*results);
+    to.add("printed/results", document_of(*results, said, audited, medium::text),
+           sheet_of(*results));
+    if (audited) to.add("printed/audit", document_of(*audited, medium::text), sheet_of(*audited));
+    auto checked = experiment::verify(folder, from);
+    if (!checked) return checked.error();
+    to.found = std::move(checked->found);
+    to.noted = std::move(checked->noted);
+    return to;
+}
+
+base::expected<recomputed> verify_experiment(const std::string& path) {
+    recomputed to;
+    if (experiment::is_results_folder(path)) {
+        auto checked = experiment::verify(path);
+        if (!checked) return checked.error();
+        to.printed["results.txt"] = render_text(checked->shown);
+        to.found = std::move(checked->found);
+        to.noted = std::move(checked->noted);
+    }
+    const auto audited = find_audit(path);
+    if (!audited) return audited.error();
+    if (*audited) {
+        to.printed["audit.txt"] = render_text(document_of(**audited, medium::text));
+        to.noted.emplace_back(
+            "audit.json has no digests of its own: what it says of its disks was "
+            "computed anew from its counts, and these from nothing");
+    }
+    return to;
+}
 
 bool is_experiment(const std::string& path) {
     return experiment::is_results_folder(path) || audit::is_audited_folder(path);

@@ -9,6 +9,8 @@
 
 #include "base/text.hpp"
 #include "cli/parse.hpp"
+#include "os/child.hpp"
+#include "postal-report/bundle.hpp"
 #include "postal-report/folder.hpp"
 #include "postal-report/ledger.hpp"
 #include "postal-report/options.hpp"
@@ -66,10 +68,15 @@ cli::exit_status show_relay(const report::options& wanted) {
 }
 
 cli::exit_status run(int argc, char** argv) {
+    // Of ssh-keygen, for a bundle's signature.
+    const auto prepared = os::prepare_for_children();
+    if (!prepared) return refuse(prepared.error(), cli::exit_status::system_error);
     report::options wanted;
     const auto parsed = report::parse_options(wanted, {argv + 1, argv + argc});
     if (!parsed) return refuse(parsed.error(), cli::exit_status::bad_parameters);
     if (*parsed == cli::parse_result::done) return cli::exit_status::done;
+    if (!wanted.bundle.empty()) return report::write_bundle(wanted);
+    if (!wanted.verify.empty()) return report::verify_bundle(wanted);
     if (wanted.relay) return show_relay(wanted);
     if (wanted.list) return list_of_ledger(wanted);
     if (!wanted.ledger.empty()) return show_ledger(wanted);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "postal-report/options.hpp"
 
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "bundle/archive.hpp"
 #include "cli/binders.hpp"
 #include "postal-report/page.hpp"
 
@@ -13,6 +18,10 @@ constexpr cli::file_kind page{"page of postal-report", [](std::string_view begin
                                          beginning.find("content=\"postal-report ") !=
                                              beginning.npos;
                               }};
+
+constexpr cli::file_kind archive{"bundle of postal-report", [](std::string_view beginning) {
+                                     return bundle::looks_like_archive(beginning);
+                                 }};
 
 cli::program describe_program(options& into) {
     into.chart_library = chart_library_path();
@@ -83,12 +92,41 @@ cli::program describe_program(options& into) {
           .value = "FILE",
           .help = "another ledger, whose mail, backlogs and transit stand beside these",
           .set = cli::text(into.against)}}};
+    cli::group bundles{
+        "Results that others can check",
+        {{.names = "--bundle",
+          .value = "FILE",
+          .help =
+              "write one archive of what is given, records, a folder of results or ledgers, with "
+              "what is printed of them, and print nothing else",
+          .set = cli::text(into.bundle),
+          .writes = &archive},
+         {.names = "--with-ledgers",
+          .help = "the bundle has the ledgers themselves, and not only what is said of them",
+          .set = cli::flag(into.with_ledgers)},
+         {.names = "--sign",
+          .value = "KEY",
+          .help = "sign the bundle with this key of ssh's, by ssh-keygen",
+          .set = cli::text(into.sign)},
+         {.names = "--verify",
+          .value = "FILE|DIR",
+          .help = "recompute all that a bundle says, or a folder of results, and say what differs",
+          .set = cli::text(into.verify)},
+         {.names = "--allowed-signers",
+          .value = "FILE",
+          .help = "with --verify: without a good signature of one who stands in this file of "
+                  "ssh-keygen's nothing is good",
+          .set = cli::text(into.allowed_signers)},
+         {.names = "--signer",
+          .value = "IDENTITY",
+          .help = "and of no other than this one",
+          .set = cli::text(into.signer)}}};
     return cli::program{
         .name = "postal-report",
         .summary =
             "Shows run records, or an experiment's folder of results, as text, Markdown, CSV or a "
             "page with charts; several records stand side by side, compared with the first.",
-        .groups = {std::move(outputs), std::move(ledgers), std::move(relays)},
+        .groups = {std::move(outputs), std::move(ledgers), std::move(relays), std::move(bundles)},
         .positionals = {{.name = "RECORD",
                          .help = "a file that --record wrote, \"-\" is standard input; or a folder "
                                  "that postal-compare made",
@@ -106,8 +144,59 @@ cli::program describe_program(options& into) {
             "  postal-report --ledger mail.rank-*.ledger\n"
             "  postal-report --relay --ledger mail.ledger --html relay.html\n"
             "  postal-report --relay postal.json bhm.json\n"
+            "  postal-report --bundle ext4.tar.gz --sign ~/.ssh/id_ed25519 "
+            "ext4-mount-options.results\n"
+            "  postal-report --verify ext4.tar.gz --allowed-signers signers\n"
             "Ends with 0 done, 1 bad parameters or input, 2 system error,\n"
-            "3 something acknowledged is lost, vanished, misplaced or corrupt (--ledger)."};
+            "3 something acknowledged is lost, vanished, misplaced or corrupt (--ledger), or\n"
+            "what was printed does not follow from the bundle (--verify). Of a bundle: 5 a file is "
+            "not\n"
+            "what it was, 6 one is missing, 7 one is not in the manifest, 8 another version "
+            "prints\n"
+            "other words or figures, 9 no good signature (--allowed-signers)."};
+}
+
+// The first of these that is given; empty: none.
+std::string_view first_given(std::initializer_list<std::pair<std::string_view, bool>> all) {
+    for (const auto& [name, given] : all)
+        if (given) return name;
+    return {};
+}
+
+base::expected<void> check_bundle(const options& given) {
+    const bool bundles = !given.bundle.empty();
+    const bool verifies = !given.verify.empty();
+    if (bundles && verifies)
+        return base::fail("--bundle and --verify exclude each other; give one of them");
+    if (!bundles && !given.sign.empty())
+        return base::fail("--sign: signs what --bundle writes; give --bundle FILE too");
+    if (!bundles && given.with_ledgers)
+        return base::fail("--with-ledgers: is about what --bundle writes; give --bundle FILE too");
+    if (!verifies && !given.allowed_signers.empty())
+        return base::fail(
+            "--allowed-signers: is about what --verify reads; give --verify FILE too");
+    if (given.allowed_signers.empty() && !given.signer.empty())
+        return base::fail("--signer: is one of the allowed; give --allowed-signers FILE too");
+    if (!bundles && !verifies) return {};
+    const std::string_view other = first_given({{"--text", given.text},
+                                                {"--markdown", given.markdown},
+                                                {"--csv", given.csv},
+                                                {"--ranks", given.ranks},
+                                                {"--html", !given.html.empty()},
+                                                {"--list", given.list.has_value()},
+                                                {"--relay", given.relay},
+                                                {"--against", !given.against.empty()}});
+    const std::string_view name = bundles ? "--bundle" : "--verify";
+    if (!other.empty()) return base::fail("{}: is not for {}; leave one of them out", other, name);
+    if (given.bundle == "-" || given.verify == "-")
+        return base::fail("{}: is no stream; give the name of a file", name);
+    const bool any = !given.records.empty() || !given.ledger.empty();
+    if (verifies && (any || given.one_store))
+        return base::fail("--verify: looks at one bundle or folder; leave the others out");
+    if (bundles && !any) return base::fail("RECORD is missing; give what the bundle is to have");
+    if (std::find(given.records.begin(), given.records.end(), "-") != given.records.end())
+        return base::fail("--bundle: has files with names, and standard input has none");
+    return {};
 }
 
 base::expected<void> check_relay(const options& given) {
@@ -129,6 +218,9 @@ base::expected<void> check_relay(const options& given) {
 }
 
 base::expected<void> check(const options& given) {
+    const auto bundle = check_bundle(given);
+    if (!bundle) return bundle.error();
+    if (!given.bundle.empty() || !given.verify.empty()) return {};
     const auto relay = check_relay(given);
     if (!relay) return relay.error();
     if (given.ledger == "-")

@@ -34,6 +34,13 @@ struct options {
     bool relay = false;   // what stood between postal and bhm, from a ledger or two records
     std::string against;  // another ledger; empty: none
 
+    std::string bundle;           // the archive to be written; empty: none
+    std::string sign;             // a key
+    bool with_ledgers = false;    // themselves, too
+    std::string verify;           // a bundle, or a folder of results
+    std::string allowed_signers;  // a file; a good signature of one of these is needed
+    std::string signer;           // and of this one; empty: any
+
     // Of --ledger, and what stands behind it.
     std::vector<std::string> ledgers() const;
     // What goes to standard output beside the page.

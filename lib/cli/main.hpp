@@ -19,6 +19,13 @@ enum class exit_status : int {
     threshold_not_met = 3,  // the run is complete, a --threshold is not met
     nothing_delivered =
         4,  // not one message was accepted: the target never answered, or refused everything
+    // What postal-report --verify finds wrong with a bundle, beside threshold_not_met: what was
+    // printed does not follow from what is in it.
+    file_changed = 5,
+    file_missing = 6,
+    file_unlisted = 7,
+    other_version = 8,  // what was printed is not what this version prints
+    not_signed = 9,     // no good signature, though one is asked for
 };
 
 // One line on standard error: "NAME: MESSAGE".

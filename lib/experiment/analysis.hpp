@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,8 +59,19 @@ struct results {
 // Whether the folder holds an experiment's record.
 [[nodiscard]] bool is_results_folder(const std::string& path);
 
-// Fails when there is no readable record.
+// How the files of a folder are read, "FOLDER/runs/b01-1-default/postal.json", each up to so many
+// octets; by several threads at once. What is wrong is said with the path.
+using file_source =
+    std::function<base::expected<std::string>(const std::string& path, std::uint64_t most)>;
+[[nodiscard]] const file_source& from_disk();
+
+inline constexpr std::uint64_t largest_record = std::uint64_t{256} << 20U;
+
+// Fails when there is no readable record. A file that two runs name, each of which wrote its own,
+// is read for the first one only.
 [[nodiscard]] base::expected<results> read_results(const std::string& folder);
+[[nodiscard]] base::expected<results> read_results(const std::string& folder,
+                                                   const file_source& from);
 
 // One run's files, from the folder; what is wrong with them is added to `into.damaged`.
 [[nodiscard]] measured_run read_run(const recorded_run& run, results& into);

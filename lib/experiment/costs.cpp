@@ -26,6 +26,7 @@ using os::processor_times;
 using testbed::program_usage;
 
 constexpr std::string_view cost_log_schema = "postal-costs/1";
+constexpr std::size_t most_numbers = std::size_t{1} << 26U;  // of devices, and of programs
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 template <class Source, class Costs>
@@ -238,6 +239,12 @@ std::vector<double> read_numbers(const json_fields& from, std::string_view key,
     return to;
 }
 
+std::size_t count_of(const json_fields& from, std::string_view list) {
+    std::size_t count = 0;
+    from.each(list, [&](const json&, const json_fields::place&) { ++count; });
+    return count;
+}
+
 template <class Rows>
 cost_columns read(const json_fields& from, const Rows& rows, std::size_t size,
                   stats::complaint& problems) {
@@ -324,15 +331,11 @@ std::string to_json(const cost_log& log) {
 }
 
 base::expected<cost_log> from_json(std::string_view text) {
-    json parsed;
-    try {
-        parsed = json::parse(text);
-    } catch (const json::exception& broken) {
-        return base::fail("is no file of costs: {}", stats::reason_of(broken));
-    }
+    const auto parsed = stats::parse_foreign(text);
+    if (!parsed) return base::fail("is no file of costs: {}", parsed.error().message);
     stats::complaint problems;
-    if (!parsed.is_object()) return base::fail("is no file of costs: not a JSON object");
-    const json_fields members{parsed, "", problems};
+    if (!parsed->is_object()) return base::fail("is no file of costs: not a JSON object");
+    const json_fields members{*parsed, "", problems};
     std::string found;
     members.read("schema", found);
     if (found != cost_log_schema)
@@ -341,6 +344,12 @@ base::expected<cost_log> from_json(std::string_view text) {
     members.read("started", to.started_);
     to.seconds_ = read_numbers(members, "t_s", problems);
     const std::size_t size = to.seconds_.size();
+    // A column that is absent is as long as the others.
+    for (const auto& [key, columns] :
+         {std::pair{"devices", device_rows.size()}, std::pair{"programs", program_rows.size()}})
+        if (count_of(members, key) * columns > most_numbers / (size + 1))
+            return base::fail("has too many {}: at most {} numbers in all their columns", key,
+                              most_numbers);
     for (std::size_t at = 1; at < size; ++at)
         if (!(to.seconds_[at] > to.seconds_[at - 1])) members.complain("t_s", "in order of time");
     to.machine_ = read(members.object("machine"), machine_rows, size, problems);

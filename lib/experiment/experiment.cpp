@@ -26,7 +26,6 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t largest_file = 1 << 20;
 constexpr std::uint64_t most_blocks = 1000;
-constexpr std::size_t most_variants = 1000;
 
 bool is_name(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {

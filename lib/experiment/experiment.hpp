@@ -77,6 +77,8 @@ struct server {
     std::uint32_t line = 0;
 };
 
+inline constexpr std::size_t most_variants = 1000;
+
 struct variant {
     std::string name{};
     std::optional<std::size_t> same_as{};  // an A/A pair: the index of an earlier variant

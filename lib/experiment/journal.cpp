@@ -23,6 +23,10 @@ namespace {
 
 constexpr std::string_view journal_schema = "postal-journal/1";
 constexpr std::chrono::hours longest_limit{24};
+// A run has some twenty steps.
+constexpr std::size_t most_left = 1000;
+constexpr stats::json_bounds line_bounds{
+    .octets = std::uint64_t{1} << 20U, .depth = 8, .members = 100, .values = 100000};
 
 // line_of("undone", 3): {"undone":3}
 template <class... Members>
@@ -56,6 +60,8 @@ void take_line(journal_content& to, const stats::json& line, stats::complaint& p
         from.read("undone", number);
         if (!problems && !strike(to.left, number)) from.complain("undone", "announced above");
     } else if (from.has("undo")) {
+        if (to.left.size() >= most_left)
+            return problems.add("this line", "one of few to be undone");
         undo_entry& one = to.left.emplace_back();
         fields<const stats::json_fields>(from, one);
         one.limit = std::min<std::chrono::milliseconds>(one.limit, longest_limit);
@@ -103,7 +109,9 @@ base::expected<journal_content> parse_journal(std::string_view text, const std::
     if (result.octets == 0) return result;
     const auto lines = base::split(text.substr(0, end), '\n');
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        const auto line = stats::json::parse(lines[i], nullptr, false);
+        // What is no JSON is no object either.
+        const auto parsed = stats::parse_foreign(lines[i], line_bounds);
+        const stats::json line = parsed ? *parsed : stats::json();
         stats::complaint problems;
         if (i > 0)
             take_line(result, line, problems);

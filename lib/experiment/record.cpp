@@ -5,7 +5,6 @@
 #include "base/text.hpp"
 #include "experiment/gate.hpp"
 #include "experiment/record_fields.hpp"
-#include "mail/digest.hpp"
 #include "stats/json_fields.hpp"
 
 #include <algorithm>
@@ -14,9 +13,16 @@
 namespace postal::experiment {
 namespace {
 
+// Far beyond what anybody has waited for; what is done for each variant in each block, and for
+// each device of a run, has an end.
+constexpr std::size_t most_programs = 100;
+constexpr std::size_t most_runs = 100000;
+constexpr std::size_t most_devices = 1000;
+
 // What a record names is read: nothing outside its own folder.
 bool is_below(const std::filesystem::path& path) {
-    return !path.is_absolute() && std::find(path.begin(), path.end(), "..") == path.end();
+    return !path.is_absolute() && path == path.lexically_normal() &&
+           (path.empty() || *path.begin() != "..");
 }
 
 void check_run(const recorded_run& one, const std::string& place, std::size_t variants,
@@ -26,6 +32,8 @@ void check_run(const recorded_run& one, const std::string& place, std::size_t va
         if (!is_below(one.loads[i].path))
             problems.add(fmt::format("{}.loads[{}].path", place, i),
                          "a path below the record's folder");
+    if (one.devices.size() > most_devices)
+        problems.add(place + ".devices", fmt::format("a list of at most {}", most_devices));
     if (one.costs && !is_below(one.costs->path))
         problems.add(place + ".costs.path", "a path below the record's folder");
 }
@@ -57,6 +65,11 @@ void check_record(const experiment_record& of, stats::complaint& problems) {
             });
         check(fits, fmt::format("kept[{}].values", i), "a list of variants for each gate");
     }
+    check(of.variants.size() <= most_variants, "variants",
+          fmt::format("a list of at most {}", most_variants));
+    check(of.programs.size() <= most_programs, "programs",
+          fmt::format("a list of at most {}", most_programs));
+    check(of.runs.size() <= most_runs, "runs", fmt::format("a list of at most {}", most_runs));
     for (std::size_t i = 0; i < of.runs.size(); ++i)
         check_run(of.runs[i], fmt::format("runs[{}]", i), of.variants.size(), problems);
 }
@@ -81,13 +94,6 @@ std::vector<recorded_variant> recorded_variants(const experiment& whole) {
 
 base::expected<experiment_record> parse_experiment_record(std::string_view text) {
     return stats::parse_fields<experiment_record>(text, experiment_schema, check_record);
-}
-
-std::string sha256_of(std::string_view text) {
-    mail::hasher hash(mail::digest_kind::sha256);
-    hash.update(text);
-    const std::string digest = mail::to_text(hash.finish());
-    return digest.substr(digest.find(':') + 1);
 }
 
 }  // namespace postal::experiment

@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/plan.hpp"
+#include "mail/sha256.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -103,7 +104,6 @@ struct experiment_record {
 
 [[nodiscard]] base::expected<experiment_record> parse_experiment_record(std::string_view text);
 
-// 64 hexadecimal digits.
-[[nodiscard]] std::string sha256_of(std::string_view text);
+using mail::sha256_of;
 
 }  // namespace postal::experiment

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <iterator>
 #include <map>
@@ -22,7 +23,6 @@ namespace postal::experiment {
 namespace {
 
 constexpr std::string_view record_name = "experiment.json";
-constexpr std::uint64_t largest_record = std::uint64_t{256} << 20U;
 
 // A run that is shorter than asked for was cut short; a load's clock may begin a little late.
 constexpr double least_share_of_duration = 0.98;
@@ -134,11 +134,16 @@ std::optional<costs> costs_of(const cost_log& log, double load_from_s,
     return start ? log.between(at(*start), at(end)) : std::nullopt;
 }
 
+struct opened_folder {
+    const std::string& name;
+    const file_source& read;
+};
+
 // Where a file is what the record says it is, its text.
-std::optional<std::string> checked_text(const std::string& folder, const kept_file& file,
+std::optional<std::string> checked_text(const opened_folder& folder, const kept_file& file,
                                         std::vector<std::string>& damaged) {
-    const std::string path = folder + "/" + file.path;
-    auto text = base::read_file(path, largest_record);
+    const std::string path = folder.name + "/" + file.path;
+    auto text = folder.read(path, largest_record);
     if (!text) {
         damaged.push_back(text.error().message);
         return std::nullopt;
@@ -152,7 +157,7 @@ struct read_files {
     std::vector<std::string> damaged{};
 };
 
-read_files files_of(const recorded_run& run, const std::string& folder,
+read_files files_of(const recorded_run& run, const opened_folder& folder,
                     const experiment_record& of) {
     read_files to;
     std::vector<stats::run_record> records;
@@ -165,7 +170,7 @@ read_files files_of(const recorded_run& run, const std::string& folder,
         if (parsed)
             keep(std::move(*parsed));
         else
-            to.damaged.push_back(folder + "/" + file.path + ": " + parsed.error().message);
+            to.damaged.push_back(folder.name + "/" + file.path + ": " + parsed.error().message);
     };
     // By program, whatever the order of the files.
     for (const std::string& program : of.programs) {
@@ -185,8 +190,8 @@ read_files files_of(const recorded_run& run, const std::string& folder,
 }
 
 // Reading is the longest part of a report by far, so every processor takes runs.
-std::vector<read_files> read_runs(const std::vector<recorded_run>& runs, const std::string& folder,
-                                  const experiment_record& of) {
+std::vector<read_files> read_runs(const std::vector<recorded_run>& runs,
+                                  const opened_folder& folder, const experiment_record& of) {
     std::vector<read_files> all(runs.size());
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
@@ -218,7 +223,30 @@ std::vector<recorded_run> counted_runs(const std::vector<recorded_run>& all) {
     return runs;
 }
 
+// A file that is named by thousands would be read thousands of times.
+void leave_out_shared(std::vector<recorded_run>& runs, results& into) {
+    std::map<std::string, std::size_t, std::less<>> named;
+    std::size_t at = 0;
+    const auto is_taken = [&](const kept_file& file) {
+        if (named.try_emplace(file.path, at).first->second == at) return false;
+        into.damaged.push_back(into.folder + "/" + file.path + ": is named by two runs");
+        return true;
+    };
+    for (recorded_run& one : runs) {
+        std::erase_if(one.loads, is_taken);
+        if (one.costs && is_taken(*one.costs)) one.costs.reset();
+        ++at;
+    }
+}
+
 }  // namespace
+
+const file_source& from_disk() {
+    static const file_source read = [](const std::string& path, std::uint64_t most) {
+        return base::read_file(path, most);
+    };
+    return read;
+}
 
 std::optional<double> sum_of(const costs& spent, const std::vector<std::string>& devices,
                              std::optional<double> device_costs::*amount) {
@@ -255,20 +283,26 @@ measured_run result_of(const recorded_run& run, std::vector<stats::run_record> r
 }
 
 measured_run read_run(const recorded_run& run, results& into) {
-    read_files read = files_of(run, into.folder, into.record);
+    read_files read = files_of(run, {into.folder, from_disk()}, into.record);
     std::move(read.damaged.begin(), read.damaged.end(), std::back_inserter(into.damaged));
     return std::move(read.run);
 }
 
 base::expected<results> read_results(const std::string& folder) {
+    return read_results(folder, from_disk());
+}
+
+base::expected<results> read_results(const std::string& folder, const file_source& from) {
     results to{.folder = folder};
     const std::string path = folder + "/" + std::string(record_name);
-    const auto text = base::read_file(path, largest_record);
+    const auto text = from(path, largest_record);
     if (!text) return text.error();
     auto record = parse_experiment_record(*text);
     if (!record) return base::at(base::printable(path, 300), record.error());
     to.record = std::move(*record);
-    for (read_files& one : read_runs(counted_runs(to.record.runs), folder, to.record)) {
+    auto runs = counted_runs(to.record.runs);
+    leave_out_shared(runs, to);
+    for (read_files& one : read_runs(runs, {folder, from}, to.record)) {
         to.runs.push_back(std::move(one.run));
         std::move(one.damaged.begin(), one.damaged.end(), std::back_inserter(to.damaged));
     }

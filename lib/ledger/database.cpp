@@ -114,6 +114,23 @@ base::expected<std::int64_t> database::number(std::string_view sql) {
     return asked->number(0);
 }
 
+base::expected<std::string> database::octets(std::uint64_t most) {
+    const auto pages = number("PRAGMA page_count");
+    if (!pages) return pages.error();
+    const auto page = number("PRAGMA page_size");
+    if (!page) return page.error();
+    if (*pages < 0 || static_cast<std::uint64_t>(*pages) > most / static_cast<std::uint64_t>(*page))
+        return base::fail("{}: is larger than {} octets", path_, most);
+    sqlite3_int64 size = 0;
+    const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> made(
+        sqlite3_serialize(handle_.get(), "main", &size, 0), &sqlite3_free);
+    if (made == nullptr || size <= 0) return failure(SQLITE_NOMEM);
+    if (static_cast<std::uint64_t>(size) > most)
+        return base::fail("{}: is larger than {} octets", path_, most);
+    return {boost::system::in_place_value, reinterpret_cast<const char*>(made.get()),
+            static_cast<std::size_t>(size)};
+}
+
 int database::checkpoint(int mode) noexcept {
     int pages = -1;
     sqlite3_wal_checkpoint_v2(handle_.get(), "main", mode, &pages, nullptr);

@@ -90,6 +90,10 @@ class database {
     // The first column of the first row, for pragmas and counts.
     base::expected<std::int64_t> number(std::string_view sql);
 
+    // All of it as one file, with what the write-ahead log has. Fails where that is more than
+    // `most` octets.
+    base::expected<std::string> octets(std::uint64_t most);
+
     // How many pages the write-ahead log had then; -1 when that is not known. `mode` as of
     // sqlite3_wal_checkpoint_v2; one that fails may be tried again.
     int checkpoint(int mode) noexcept;

@@ -15,7 +15,8 @@ namespace postal::os {
 
 base::expected<printing_child> start_printing(spawner& children, const std::string& program,
                                               std::vector<std::string>& words,
-                                              std::uint64_t most_octets, bool ends_with_parent) {
+                                              std::uint64_t most_octets, bool ends_with_parent,
+                                              int input) {
     const base::file_descriptor none(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     printing_child made;
     made.printed = base::file_descriptor(::memfd_create("printed", MFD_CLOEXEC));
@@ -30,7 +31,7 @@ base::expected<printing_child> start_printing(spawner& children, const std::stri
     plan.program = program.c_str();
     plan.argv = argv.data();
     plan.environment = environ;
-    plan.input = none.get();
+    plan.input = input < 0 ? none.get() : input;
     plan.output = made.printed.get();
     plan.limits = {&most, 1};
     plan.ends_with_parent = ends_with_parent;

@@ -29,12 +29,10 @@
 #include "base/result.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
+#include "stats/foreign_json.hpp"
 #include "stats/record_fields.hpp"
 
 namespace postal::stats {
-
-// Keeps the order of the members, so that what a record lists in order is shown in order.
-using json = nlohmann::ordered_json;
 
 struct complaint {
     std::string first{};
@@ -47,14 +45,6 @@ struct complaint {
     }
     explicit operator bool() const noexcept { return !first.empty(); }
 };
-
-// Why a text is no JSON, without the library's number for it:
-// "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
-inline std::string_view reason_of(const json::exception& broken) {
-    std::string_view reason = broken.what();
-    if (const auto end = reason.find("] "); end != reason.npos) reason.remove_prefix(end + 2);
-    return reason;
-}
 
 class json_fields {
   public:
@@ -104,7 +94,7 @@ class json_fields {
         inner.members([&](const std::string& found, const json& member) {
             if (member.is_null()) return;
             to.emplace_back().*name = found;
-            inner(found, to.back());
+            inner.take(to.back(), member, place(inner, found));
         });
     }
     template <class Wanted>
@@ -247,8 +237,9 @@ class json_fields {
     }
     void take(named_numbers& to, const json& value, const place& path) const {
         const json_fields inner(value, path, *problems_);
-        inner.members([&](const std::string& name, const json&) {
-            inner.read(name, to.emplace_back(named_count{name, 0}).count);
+        inner.members([&](const std::string& name, const json& member) {
+            auto& count = to.emplace_back(named_count{name, 0}).count;
+            if (!member.is_null()) inner.take(count, member, place(inner, name));
         });
     }
     // Options are kept as they stand, whatever they are.
@@ -342,16 +333,13 @@ template <class T, class Check>
 base::expected<T> parse_fields(std::string_view text, std::string_view schema, Check check) {
     T made;
     complaint problems;
-    try {
-        const json all = json::parse(text);
-        const json_fields from(all, "", problems);
-        std::string named;
-        from.read("schema", named);
-        if (!problems && named != schema) from.complain("schema", schema);
-        if (!problems) fields<const json_fields>(from, made);
-    } catch (const json::exception& broken) {
-        return base::fail("is no JSON: {}", reason_of(broken));
-    }
+    const auto all = parse_foreign(text);
+    if (!all) return base::fail("is no JSON: {}", all.error().message);
+    const json_fields from(*all, "", problems);
+    std::string named;
+    from.read("schema", named);
+    if (!problems && named != schema) from.complain("schema", schema);
+    if (!problems) fields<const json_fields>(from, made);
     if (!problems) check(std::as_const(made), problems);
     if (problems) return base::failure{problems.first};
     return {boost::system::in_place_value, std::move(made)};

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view schema = "postal-record/1";
 constexpr std::size_t most_ranks = 65536;
+constexpr std::size_t most_phases = 1000;  // there are some twenty
 
 // The phases of every program, in the order in which its protocol goes through them.
 constexpr std::array<std::string_view, 21> phase_order{
@@ -134,6 +135,8 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
     settle_intervals(from, to);
     check_seconds(to.seconds, problems);
     check_ranks(to, problems);
+    if (to.phases.size() > most_phases)
+        problems.add("latency_us", fmt::format("an object of at most {} phases", most_phases));
     check_samples(to, problems);
     check_search(to, problems);
     sort(to);
@@ -145,11 +148,9 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
 
 base::expected<run_record> parse_record(std::string_view text, counter_rows rows) {
     if (base::trim(text).empty()) return base::fail("is empty");
-    try {
-        return from_json(json::parse(text), rows);
-    } catch (const json::exception& broken) {
-        return base::fail("is not a run record: {}", reason_of(broken));
-    }
+    const auto parsed = parse_foreign(text);
+    if (!parsed) return base::fail("is not a run record: {}", parsed.error().message);
+    return from_json(*parsed, rows);
 }
 
 std::optional<double> seconds_of_timestamp(const std::string& time) {

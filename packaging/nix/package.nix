@@ -9,6 +9,7 @@
   fmt,
   gnutls,
   gsasl,
+  libarchive,
   ncurses,
   ninja,
   nlohmann_json,
@@ -47,6 +48,7 @@ stdenv.mkDerivation {
     fmt
     gnutls
     gsasl
+    libarchive
     ncurses
     nlohmann_json
     openmpi

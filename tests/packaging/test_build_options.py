@@ -8,11 +8,11 @@ import pytest
 
 from conftest import ROOT
 
-OPTIONAL = ("MPI", "METRICS", "SCREEN", "SYSTEMD", "EXPERIMENTS")
-NEEDED = ("prometheus", "ncurses", "libsystemd", "libmount", "libblkid", "blkid.h", "postal_mpi")
+OPTIONAL = ("MPI", "METRICS", "SCREEN", "SYSTEMD", "EXPERIMENTS", "BUNDLES")
+NEEDED = ("prometheus", "ncurses", "libsystemd", "libarchive", "libmount", "libblkid", "blkid.h", "postal_mpi")
 # What stands in for a part that was left out.
 STANDS_IN = ("lib/metrics/CMakeFiles/postal_metrics.dir/absent.cpp.o", "lib/screen/CMakeFiles/postal_screen.dir/absent.cpp.o",
-             "lib/os/CMakeFiles/postal_os.dir/absent_manager.cpp.o",
+             "lib/os/CMakeFiles/postal_os.dir/absent_manager.cpp.o", "lib/bundle/CMakeFiles/postal_bundle.dir/absent.cpp.o",
              "postal-report/CMakeFiles/program_postal-report.dir/absent_folder.cpp.o")
 STOOD_IN_FOR = ("lib/metrics/CMakeFiles/postal_metrics.dir/scrape_endpoint.cpp.o",)
 
@@ -70,9 +70,11 @@ def test_what_was_left_out_is_refused(configure, tmp_path):
     users.write_text("user@example.com\n")
     (tmp_path / "results").mkdir()
     (tmp_path / "results/experiment.json").touch()
+    (tmp_path / "run.tar.gz").write_bytes(b"\x1f\x8b")
     for words, said in ((["postal", "--metrics", "127.0.0.1:0", "127.0.0.1:1", users], "--metrics: this build has no metrics"),
                         (["bhm", "--live", "-b", "127.0.0.1", "-p", "0"], "--live: this build has no screen; "),
                         (["postal-report", tmp_path / "results"], f"{tmp_path}/results: this build has no experiments"),
+                        (["postal-report", "--verify", tmp_path / "run.tar.gz"], f"{tmp_path}/run.tar.gz: this build has no bundles"),
                         (["env", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2", "postal", "127.0.0.1:1", users], "built without MPI"),
                         (["sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec lmtp-deliver --agent /bin/true"], "this build has no systemd")):
         done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PATH": f"{build}/bin:{os.environ['PATH']}"})

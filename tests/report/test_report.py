@@ -93,6 +93,19 @@ def test_csv_is_read_back(run, record):
         assert row["generator_limited"] == "0" and row["thresholds_not_met"] == "1"
 
 
+@pytest.mark.parametrize("options", [[], ["--csv"]])
+def test_records_with_any_number_of_errors_and_options(run, tmp_path, options):
+    """With a look through all for each this takes minutes."""
+    made = sample_records.record()
+    made["errors"] = [{**made["errors"][0], "enhanced": f"5.{i // 1000}.{i % 1000}"} for i in range(30000)]
+    made["options"] = {f"option{i}": i for i in range(9000)}
+    files = [tmp_path / "a.json", tmp_path / "b.json"]
+    for file in files:
+        file.write_text(json.dumps(made))
+    out = run(*files, *options).stdout
+    assert options or ("option8999" in out and "5.29.999" in out)
+
+
 def test_standard_input_is_a_record(run, record):
     assert "Result" in run("-", input=record().read_text()).stdout
     assert "only once" in run("-", "-", input="", status=1).stderr

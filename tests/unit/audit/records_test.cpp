@@ -134,10 +134,12 @@ void check_refused(const std::string& text, const std::vector<harm>& table,
                 std::isdigit(step[0]) != 0 ? fmt::format("[{}]", step) : fmt::format(".{}", step);
         CHECK(refusal_of(bad.dump()) == place.substr(1) + " is not " + wanted);
     }
+    CHECK(refusal_of(std::string(100000, '[')) ==
+          "is no JSON: nests more than 64 lists and objects");
     for (const char* const other : {"[]", "null"})
         CHECK(refusal_of(other) == "is not a JSON object");
-    for (const std::string& broken : {std::string(), std::string("{\"schema\":NaN}"),
-                                      std::string(100000, '['), text.substr(0, 500)}) {
+    for (const std::string& broken :
+         {std::string(), std::string("{\"schema\":NaN}"), text.substr(0, 500)}) {
         CHECK(refusal_of(broken).starts_with("is no JSON: parse error at line"));
         CHECK(refusal_of(broken).find('\n') == std::string::npos);
     }
@@ -232,6 +234,7 @@ TEST_CASE("records: what is no record of an experiment is refused, with its key"
                       {"runs/0/loads/0/path", "\"../x\"", below},
                       {"runs/0/loads/1/path", "\"runs/../../x\"", below},
                       {"runs/0/costs/path", "\"runs/..\"", below},
+                      {"runs/0/costs/path", "\"runs/./b01/costs.json\"", below},
                   },
                   refusal_of_experiment);
     auto hostile = filled_experiment(1, 100);

@@ -7,6 +7,8 @@
 #include "support.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <atomic>
 #include <nlohmann/json.hpp>
 
 #include <functional>
@@ -256,6 +258,26 @@ TEST_CASE("analysis: what a folder holds, where runs were begun again") {
     CHECK(read->runs[0].log.has_value());
     CHECK(read->runs[1].voids == "no luck");
     CHECK(analyse(*read).blocks.size() == 1);
+
+    // Each run wrote its own files.
+    auto shared = record;
+    for (std::uint64_t block = 3; block < 1000; ++block) {
+        shared.runs.push_back(record.runs[1]);
+        shared.runs.back().at.block = block;
+    }
+    std::atomic<int> reads = 0;
+    write("experiment.json", record_text(shared, analyse(results{.record = shared})));
+    const auto once = read_results(here.path(), [&](const std::string& path, std::uint64_t most) {
+        ++reads;
+        return from_disk()(path, most);
+    });
+    write("experiment.json", record_text(record, analyse(results{.record = record})));
+    REQUIRE(once.has_value());
+    CHECK(reads == 4);
+    CHECK(once->runs.size() == 999);
+    REQUIRE(once->damaged.size() == 3 * 997);
+    CHECK_THAT(once->damaged[0], Catch::EndsWith("/rabid.json: is named by two runs"));
+    CHECK(once->runs.back().voids == "its records are missing or cannot be read");
 
     std::ofstream(here / "postal.json", std::ios::app) << " ";
     std::filesystem::remove(here / "rabid.json");

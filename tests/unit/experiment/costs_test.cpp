@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <string>
 
@@ -277,6 +279,15 @@ TEST_CASE("costs: a file that somebody else wrote") {
         REQUIRE(read.has_error());
         CHECK(read.error().message.substr(0, wanted.size()) == wanted);
     }
+    // A few octets for each device are no reason for columns of millions.
+    std::string wide = R"({"schema": "postal-costs/1", "t_s": [0)";
+    for (int i = 1; i < 100000; ++i)
+        wide += fmt::format(",{}", i);
+    wide += R"(], "devices": [{})";
+    for (int i = 1; i < 1000; ++i)
+        wide += ",{}";
+    CHECK(experiment::from_json(wide + "]}").error().message ==
+          "has too many devices: at most 67108864 numbers in all their columns");
     // Columns that are absent are not known; what is not counted upwards is not either.
     const auto read = experiment::from_json(with(
         R"(, "machine": {"user_s": [5, 3, null]}, "devices": [{"name": "x"}], "programs": null)"));

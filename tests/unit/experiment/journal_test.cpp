@@ -5,6 +5,8 @@
 #include "os/process.hpp"
 #include "support.hpp"
 
+#include <fmt/format.h>
+
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -109,6 +111,10 @@ TEST_CASE("journal: what somebody else wrote is refused with its line") {
     };
     for (const auto& [text, wanted] : table)
         CHECK(refusal(text) == wanted);
+    std::string many = first;
+    for (int i = 1; i <= 1001; ++i)
+        many += fmt::format("{{\"undo\":{},\"kind\":\"file\",\"path\":\"/a\"}}\n", i);
+    CHECK(refusal(many) == "j:1002: this line is not one of few to be undone");
 }
 
 TEST_CASE("journal: a folder that cannot have one") {

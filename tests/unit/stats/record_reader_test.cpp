@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <fmt/format.h>
+
 #include <set>
 #include <string>
 
@@ -152,4 +154,15 @@ TEST_CASE("record: the time of a run's start is read back") {
         INFO(text);
         CHECK_FALSE(stats::seconds_of_timestamp(text).has_value());
     }
+}
+
+TEST_CASE("record: more phases than any program has") {
+    const auto phases = [](int count) {
+        std::string all = "\"latency_us\": {";
+        for (int i = 0; i < count; ++i)
+            all += fmt::format("{}\"p{}\": {{\"count\": 0}}", i > 0 ? "," : "", i);
+        return with(all + "}");
+    };
+    CHECK(refusal(phases(1000)).empty());
+    CHECK(refusal(phases(1001)) == "latency_us is not an object of at most 1000 phases");
 }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "bundle/read_beneath.hpp"
+
+#include "base/file_descriptor.hpp"
+#include "base/read_file.hpp"
+#include "base/text.hpp"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace postal::bundle {
+
+base::expected<std::string> read_beneath(const std::string& folder, const std::string& name,
+                                         std::uint64_t most) {
+    const std::string path = base::printable(folder + "/" + name, 400);
+    const base::file_descriptor within(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    open_how how{};
+    how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+    const base::file_descriptor file(
+        within.is_open()
+            ? static_cast<int>(::syscall(SYS_openat2, within.get(), name.c_str(), &how, sizeof how))
+            : -1);
+    if (!file.is_open() && errno == ELOOP) return base::fail("{}: is a link, or behind one", path);
+    if (!file.is_open()) return base::fail("{}: {}", path, base::system_message(errno));
+    struct stat is {};
+    if (::fstat(file.get(), &is) != 0 || !S_ISREG(is.st_mode))
+        return base::fail("{}: is no plain file", path);
+    return base::read_descriptor(file.get(), folder + "/" + name, most);
+}
+
+}  // namespace postal::bundle
