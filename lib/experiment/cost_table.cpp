@@ -70,6 +70,16 @@ cost_figure device_figure(const std::string& device, std::string name,
             }};
 }
 
+cost_figure server_figure(std::string name, std::optional<double> server_costs::*amount,
+                          bool a_message, double factor, std::string unit) {
+    return {"server: " + name, std::move(unit),
+            [=](const measured_run& run, double messages) -> std::optional<double> {
+                const std::optional<double>& all = run.spent->server.*amount;
+                if (!all) return std::nullopt;
+                return *all * factor / (a_message ? messages : 1);
+            }};
+}
+
 constexpr double least_program_ms = 0.01;
 
 cost_figure program_figure(const std::string& program) {
@@ -114,6 +124,13 @@ std::vector<cost_figure> cost_figures(const results& of) {
         all.push_back(
             device_figure(one, "requests under way", &device_costs::mean_queue, false, 1, ""));
     }
+    constexpr double mib = 1.0 / (1 << 20);
+    all.push_back(server_figure("processor time", &server_costs::cpu_s, true, 1e3, " ms"));
+    all.push_back(server_figure("wake-ups", &server_costs::wakeups, true, 1, ""));
+    all.push_back(
+        server_figure("memory at most", &server_costs::max_memory_bytes, false, mib, " MiB"));
+    all.push_back(
+        server_figure("descriptors at most", &server_costs::max_descriptors, false, 1, ""));
     for (const std::string& one : programs)
         all.push_back(program_figure(one));
     return all;
@@ -144,7 +161,9 @@ report::table cost_table(const results& of, const analysis&) {
     }
     made.note = fmt::format(
         "means over the runs that count, of the whole machine with its load generator, for each "
-        "message of the measured part{}; busy and requests under way are of the time",
+        "message of the measured part{}; busy and requests under way are of the time; the server "
+        "is "
+        "its processes that were seen, its memory PSS, its wake-ups voluntary context switches",
         of.record.programs.size() > 1 ? ", of all load programs together" : "");
     return made;
 }
