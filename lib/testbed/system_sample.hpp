@@ -69,8 +69,8 @@ class device_finder {
     std::vector<wanted> wanted_;
 };
 
-// Descriptors and memory take long to look at, where processes are many: so they are looked at less
-// often than once in a hundred times that.
+// Descriptors and memory take long to look at, where processes are many: so that is done in a
+// thirtieth of the time at most.
 class system_sampler {
   public:
     [[nodiscard]] static base::expected<system_sampler> create(
