@@ -318,6 +318,7 @@ void conductor::take_down(const experiment::planned_run& one, const std::string&
     for (const experiment::load_result& load : ended.loads)
         run.loads.push_back(kept(load.name, load.record));
     if (!ended.costs.empty()) run.costs = kept("costs", ended.costs);
+    if (!ended.announced.empty()) run.announced = kept("announced", ended.announced);
     // A line of /proc/mounts begins with its device.
     if (!ended.mount.empty()) run.devices = {ended.mount.substr(0, ended.mount.find(' '))};
     results_.record.runs.push_back(run);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace postal::compare {
@@ -41,6 +42,16 @@ std::string shown_from(double scatter, std::size_t blocks, double alpha, double 
                                  : fmt::format("{:.2g} %", (ratio - 1) * 100);
 }
 
+std::chrono::nanoseconds run_time(const experiment::load& offered) {
+    return offered.duration + (offered.ledger ? offered.linger : std::chrono::nanoseconds{});
+}
+
+std::string lingering(const experiment::load& offered) {
+    if (!offered.ledger) return {};
+    return fmt::format("; readers that watch stay {} longer",
+                       base::format_duration(offered.linger));
+}
+
 // " by delivery, beside readers (20%)"; empty where one program searches alone.
 std::string beside_text(const experiment::load& offered) {
     std::string text;
@@ -68,7 +79,7 @@ report::table bought(const experiment::experiment& whole) {
         const auto runs = static_cast<std::int64_t>(blocks * whole.variants.size());
         std::vector<std::string> row{
             std::to_string(blocks) + (blocks == planned ? ", planned" : ""),
-            base::format_duration(whole.offered.duration * runs)};
+            base::format_duration(run_time(whole.offered) * runs)};
         for (const double scatter : scatters)
             row.push_back(shown_from(scatter, blocks, alpha, whole.verdict.margin));
         made.rows.push_back(std::move(row));
@@ -85,16 +96,16 @@ std::string plan_text(const experiment::experiment& whole, std::uint64_t seed) {
     const std::size_t variants = whole.variants.size();
     const auto runs = static_cast<std::int64_t>(whole.offered.blocks * variants);
     const std::string length = base::format_duration(whole.offered.duration);
-    const std::string all = base::format_duration(whole.offered.duration * runs);
+    const std::string all = base::format_duration(run_time(whole.offered) * runs);
     std::string out =
         fmt::format("{} of {}: {}", base::format_amount(whole.offered.blocks, "block"),
                     base::format_amount(variants, "variant"),
                     base::format_amount(static_cast<std::uint64_t>(runs), "run"));
-    out += whole.offered.search
-               ? fmt::format(", searches of {} at most{}\nAt most {}", length,
-                             beside_text(whole.offered), all)
-               : fmt::format(" of {}, of which {} are left out\nAt least {}", length,
-                             base::format_duration(whole.offered.warmup), all);
+    out += whole.offered.search ? fmt::format(", searches of {} at most{}\nAt most {}", length,
+                                              beside_text(whole.offered), all)
+                                : fmt::format(" of {}, of which {} are left out{}\nAt least {}",
+                                              length, base::format_duration(whole.offered.warmup),
+                                              lingering(whole.offered), all);
     out += ", and what file systems and servers take to start\n\n";
     report::table names{"variants", "", {{""}, {""}}, {}};
     for (std::size_t i = 0; i < variants; ++i)

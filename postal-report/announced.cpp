@@ -20,6 +20,7 @@ using ledger::waiting;
 constexpr std::size_t longest_name = 100;
 
 std::string words_of(waiting how) {
+    if (how == waiting::notified) return "sessions that use NOTIFY";
     if (how == waiting::polling) return "sessions that ask with NOOP";
     return how == waiting::visiting ? "visits over POP3" : "sessions that use IDLE";
 }

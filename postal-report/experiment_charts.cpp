@@ -203,6 +203,7 @@ std::string ratio_json(const experiment::results& of, const experiment::analysis
         const value& mine = values[one.variant];
         const value& other = values[one.baseline];
         if (!mine || !other || !(*mine > 0) || !(*other > 0)) continue;
+        if (std::isinf(*mine) || std::isinf(*other)) continue;  // the table says never
         blocks.push_back(object_of({{"block", std::to_string(found.blocks[i].number)},
                                     {"ratio", drawn_number(*mine / *other)},
                                     {"voided", fmt::to_string(table.blocks[i].voided)}}));

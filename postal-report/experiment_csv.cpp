@@ -14,36 +14,25 @@ using experiment::costs;
 using experiment::device_costs;
 using experiment::load_values;
 using experiment::measured_run;
-using experiment::metric;
 
 constexpr int places = 6;
 
-template <metric About>
-std::optional<double> value_of(const load_values& one) {
-    return one.values[static_cast<std::size_t>(About)];
-}
-
+// Beside the metrics, which name their columns themselves.
 struct load_column {
     std::string_view name;
-    std::optional<double> (*value)(const load_values&);
+    double load_values::*amount;
 };
 
-constexpr std::array<load_column, 10> load_columns{{
-    {"messages", [](const load_values& one) { return std::optional(one.messages); }},
-    {"measured_s", [](const load_values& one) { return std::optional(one.measured_s); }},
-    {"error_share", [](const load_values& one) { return std::optional(one.errors); }},
-    {"messages_per_minute",
-     [](const load_values& one) {
-         const auto per_second = value_of<metric::messages>(one);
-         return per_second ? std::optional(*per_second * 60) : std::nullopt;
-     }},
-    {"latency_p50_us", value_of<metric::p50>},
-    {"latency_p99_us", value_of<metric::p99>},
-    {"cpu_ms_a_message", value_of<metric::cpu>},
-    {"written_kib_a_message", value_of<metric::written>},
-    {"flushes_a_message", value_of<metric::flushes>},
-    {"capacity_a_second", value_of<metric::capacity>},
+constexpr std::array<load_column, 3> load_columns{{
+    {"messages", &load_values::messages},
+    {"measured_s", &load_values::measured_s},
+    {"error_share", &load_values::errors},
 }};
+
+std::string metric_cell(std::optional<double> one, double factor) {
+    if (experiment::is_never(one)) return "never";
+    return csv_decimal(one ? std::optional(*one * factor) : std::nullopt, places);
+}
 
 template <std::optional<double> costs::*Amount>
 std::optional<double> spent(const measured_run& one) {
@@ -85,6 +74,8 @@ sheet sheet_of(const experiment::results& of) {
         const std::string prefix = of.record.programs.size() > 1 ? program + "." : "";
         for (const load_column& each : load_columns)
             made.columns.push_back(csv_cell(prefix + std::string(each.name)));
+        for (const experiment::metric_description& each : experiment::metrics)
+            made.columns.push_back(csv_cell(prefix + std::string(each.column)));
     }
     for (const run_column& each : run_columns)
         made.columns.emplace_back(each.name);
@@ -95,10 +86,16 @@ sheet sheet_of(const experiment::results& of) {
             csv_cell(of.record.variants[run.at.variant].name), std::string(name_of(run.end)),
             csv_cell(run.started), csv_decimal(run.seconds), csv_cell(one.voids)});
         for (std::size_t program = 0; program < of.record.programs.size(); ++program) {
+            const load_values* const of_load =
+                program < one.loads.size() ? &one.loads[program] : nullptr;
             for (const load_column& each : load_columns)
-                cells.push_back(program < one.loads.size()
-                                    ? csv_decimal(each.value(one.loads[program]), places)
-                                    : "");
+                cells.push_back(of_load != nullptr ? csv_decimal(of_load->*each.amount, places)
+                                                   : "");
+            for (std::size_t i = 0; i < experiment::metrics.size(); ++i)
+                cells.push_back(
+                    of_load != nullptr
+                        ? metric_cell(of_load->values[i], experiment::metrics[i].column_factor)
+                        : "");
         }
         for (const run_column& each : run_columns)
             cells.push_back(csv_decimal(each.value(one), places));

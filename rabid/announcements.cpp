@@ -9,10 +9,10 @@ namespace postal::rabid {
 using ledger::notice;
 using proto::imap_event;
 
-void announcements::begin(std::uint32_t there, bool idles) {
+void announcements::begin(std::uint32_t there, notice how) {
     *this = {};
     base_ = there_ = there;
-    how_ = idles ? notice::answer : notice::poll;
+    how_ = how;
     watching_ = true;
 }
 

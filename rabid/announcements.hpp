@@ -32,8 +32,9 @@ class announcements {
   public:
     static constexpr std::size_t most_kept = 10'000;
 
-    // The mailbox is watched from here, by a session that uses IDLE or does not.
-    void begin(std::uint32_t there, bool idles);
+    // The mailbox is watched from here; `how` is what an EXISTS is of which nothing else is known:
+    // `answer` of a session that uses IDLE, `notify` of one by NOTIFY, else `poll`.
+    void begin(std::uint32_t there, ledger::notice how);
     [[nodiscard]] bool watching() const noexcept { return watching_; }
 
     void idle_said() noexcept { how_ = ledger::notice::early; }

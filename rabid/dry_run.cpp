@@ -47,7 +47,8 @@ std::string describe_dry_run(const plan& of) {
                                          base::format_duration(chosen.watch) +
                                          (chosen.imap_percent == 0               ? ""
                                           : chosen.watch_by == notified_by::idle ? ", in IDLE"
-                                                                                 : ", with NOOP"));
+                                          : chosen.watch_by == notified_by::noop ? ", with NOOP"
+                                                                                 : ", by NOTIFY"));
     else if (chosen.imap_percent > 0)
         rows.emplace_back("profile", base::printable(chosen.profile, 200));
     rows.emplace_back("accounts", std::to_string(of.accounts_of_all));

@@ -213,10 +213,12 @@ asio::awaitable<bool> imap_verbs::watch() {
     std::uint32_t& known = dialogue_.told().known;
     known = exists();
     visit_.messages.notes().watching();
-    dialogue_.announced().begin(known, idles());
+    dialogue_.announced().begin(known, told_how());
     const std::uint64_t opened = now_us();
     std::uint64_t alive = opened;  // up to then all that was told of was read
     bool fine = true;
+    if (is_notified()) fine = co_await ask_to_be_notified();
+    if (!fine) co_return false;
     while (fine && !stopping()) {
         const std::uint64_t since = now_us();
         if (exists() <= known) fine = co_await rest(visit_.context.of_run.chosen.watch);
@@ -234,12 +236,11 @@ asio::awaitable<bool> imap_verbs::watch() {
         if (fine) fine = co_await remove();
     }
     if (exists() <= known) note_idle(opened);
-    visit_.messages.notes().waited(
-        {.session = visit_.appends.session,
-         .opened_us = opened,
-         .began_us = opened,
-         .ended_us = alive,
-         .how = idles() ? ledger::waiting::idling : ledger::waiting::polling});
+    visit_.messages.notes().waited({.session = visit_.appends.session,
+                                    .opened_us = opened,
+                                    .began_us = opened,
+                                    .ended_us = alive,
+                                    .how = waits_how()});
     co_return fine;
 }
 
@@ -409,9 +410,50 @@ bool imap_verbs::idles() const noexcept {
     return may && dialogue_.offered().has(imap_capability::idle);
 }
 
+bool imap_verbs::is_notified() const noexcept {
+    const options& chosen = visit_.context.of_run.chosen;
+    return chosen.watch.count() > 0 && chosen.watch_by == notified_by::notify;
+}
+
+ledger::notice imap_verbs::told_how() const noexcept {
+    if (is_notified()) return ledger::notice::notify;
+    return idles() ? ledger::notice::answer : ledger::notice::poll;
+}
+
+ledger::waiting imap_verbs::waits_how() const noexcept {
+    if (is_notified()) return ledger::waiting::notified;
+    return idles() ? ledger::waiting::idling : ledger::waiting::polling;
+}
+
+// RFC 5465 6.2: delayed, so that EXPUNGE comes only where a command allows it, and the numbers of
+// messages hold while they are fetched. MessageNew is EXISTS, for which nothing need be said.
+asio::awaitable<bool> imap_verbs::ask_to_be_notified() {
+    if (!dialogue_.offered().has(imap_capability::notify)) {
+        visit_.connection.refused(stage::idle, "no_notify",
+                                  "the server does not offer NOTIFY (RFC 5465), which --watch-by "
+                                  "notify asks for");
+        co_return false;
+    }
+    said_last_ = steady_clock::now();
+    co_return co_await dialogue_.command(
+        stage::idle, commands_.notify(out_, "SET (SELECTED-DELAYED (MessageNew MessageExpunge))"));
+}
+
+// Says nothing, but NOOP before a server may take a client that is silent for gone (RFC 9051 5.4).
+asio::awaitable<bool> imap_verbs::wait_to_be_notified(std::chrono::nanoseconds how_long) {
+    const std::uint32_t before = exists();
+    const auto until = steady_clock::now() + how_long;
+    const bool fine = co_await idle_until(std::min(until, said_last_ + longest_idle), before);
+    if (!fine || stopping() || exists() > before) co_return fine;
+    if (steady_clock::now() < said_last_ + longest_idle) co_return true;
+    said_last_ = steady_clock::now();
+    co_return co_await dialogue_.command(stage::idle, commands_.plain(out_, imap_verb::noop));
+}
+
 // In IDLE, said again where that is long, or a pause with NOOP behind it. IDLE ends early when
 // there are more messages than before.
 asio::awaitable<bool> imap_verbs::rest(std::chrono::nanoseconds how_long) {
+    if (is_notified()) co_return co_await wait_to_be_notified(how_long);
     if (!idles()) co_return co_await ask_after(how_long);
     const std::uint32_t before = exists();
     bool fine = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the verbs of a profile say on an IMAP connection: reading, marking, copying, moving,
 // deleting, waiting (RFC 3501 6.4, RFC 9051 6.4, IDLE RFC 2177, UIDPLUS RFC 4315, SORT and THREAD
-// RFC 5256, MOVE RFC 6851).
+// RFC 5256, NOTIFY RFC 5465, MOVE RFC 6851).
 //
 // Messages that are read may be deleted (-d) with UID EXPUNGE; without UIDPLUS a plain EXPUNGE is
 // only said when nothing else is marked. Deletions count when the server has confirmed them. Only
@@ -53,6 +53,8 @@ class imap_verbs {
     asio::awaitable<bool> make_mailbox();
     asio::awaitable<bool> rest(std::chrono::nanoseconds how_long);
     asio::awaitable<bool> ask_after(std::chrono::nanoseconds how_long);
+    asio::awaitable<bool> ask_to_be_notified();
+    asio::awaitable<bool> wait_to_be_notified(std::chrono::nanoseconds how_long);
     asio::awaitable<bool> idle(std::chrono::nanoseconds how_long);
     asio::awaitable<bool> idle_until(load::steady_time until, std::uint32_t before);
 
@@ -74,6 +76,10 @@ class imap_verbs {
     std::uint32_t exists() const noexcept { return dialogue_.mailbox().exists(); }
     bool stopping() const noexcept { return visit_.context.shared.own.stopping(); }
     bool idles() const noexcept;
+    // --watch-by notify: the server tells of mail by itself, whatever the session does.
+    bool is_notified() const noexcept;
+    ledger::notice told_how() const noexcept;
+    ledger::waiting waits_how() const noexcept;
     void note_idle(std::uint64_t opened_us);
 
     // The stretch in IDLE that goes on, which may be said again meanwhile: from the first
@@ -90,7 +96,8 @@ class imap_verbs {
     proto::imap_output& out_;
     std::string text_;  // scratch: sequence sets
     idle_stretch stretch_;
-    bool read_all_ = true;  // of what was announced last
+    bool read_all_ = true;           // of what was announced last
+    load::steady_time said_last_{};  // of who is notified: when something was last said to it
 };
 
 }  // namespace postal::rabid

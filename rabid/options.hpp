@@ -17,7 +17,7 @@
 namespace postal::rabid {
 
 // How an IMAP session that watches hears of mail.
-enum class notified_by : std::uint8_t { idle, noop };
+enum class notified_by : std::uint8_t { idle, noop, notify };
 
 struct options : program::client_options {
     std::string imap_servers;         // --imap; empty: SERVER, at port 143

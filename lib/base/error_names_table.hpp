@@ -172,6 +172,8 @@ inline constexpr std::array reasons{
                       "passwords in the open are refused without TLS",
                       "give --tls, or --auth-insecure"},
     error_explanation{"no_memory", "there is no memory", "too many sessions", "fewer sessions"},
+    error_explanation{"no_notify", "the IMAP server does not offer NOTIFY",
+                      "few servers do, or only after the login", "--watch-by idle or noop"},
     error_explanation{"no_proxy_header", "a client did not begin with a PROXY header",
                       "it is no proxy", "see --proxy-trusted"},
     error_explanation{"no_quit", "a client closed the connection without QUIT",

@@ -32,19 +32,18 @@ std::vector<block_result> blocks_of(const results& of) {
     return blocks;
 }
 
-bool is_higher_better(metric one) {
-    return one == metric::messages || one == metric::capacity;
-}
-
 std::optional<std::array<std::size_t, 2>> twins_of(const experiment_record& record) {
     for (std::size_t i = 0; i < record.variants.size(); ++i)
         if (record.variants[i].same_as) return std::array{*record.variants[i].same_as, i};
     return std::nullopt;
 }
 
-// The geometric mean, as ratios go; the arithmetic one where a value is 0.
+// The geometric mean, as ratios go; the arithmetic one where a value is 0; and where one is never,
+// which no mean can have, the value in the middle.
 std::optional<double> mean_of(const std::vector<double>& values) {
     if (values.empty()) return std::nullopt;
+    if (std::ranges::any_of(values, [](double one) { return is_never(one); }))
+        return median(values);
     const bool positive =
         std::all_of(values.begin(), values.end(), [](double one) { return one > 0; });
     double sum = 0;
@@ -66,12 +65,13 @@ std::vector<std::optional<double>> typical_of(const stats::metric_table& table) 
 }
 
 metric_result compare_metric(const results& of, const std::vector<block_result>& blocks,
-                             std::size_t program, metric about) {
+                             std::size_t program, metric which) {
     const experiment_record& record = of.record;
-    metric_result to{.program = program, .about = about};
-    to.table.direction = is_higher_better(about) ? stats::metric_direction::higher_is_better
-                                                 : stats::metric_direction::lower_is_better;
-    to.table.carries_verdict = program == record.verdict.program && about == record.verdict.about;
+    metric_result to{.program = program, .about = which};
+    to.table.direction = described(which).higher_is_better
+                             ? stats::metric_direction::higher_is_better
+                             : stats::metric_direction::lower_is_better;
+    to.table.carries_verdict = program == record.verdict.program && which == record.verdict.about;
     to.table.variants = record.variants.size();
     std::map<std::uint64_t, std::size_t> index;
     for (const block_result& each : blocks) {
@@ -83,7 +83,7 @@ metric_result compare_metric(const results& of, const std::vector<block_result>&
     for (const measured_run& one : of.runs) {
         if (one.loads.size() <= program) continue;
         to.table.blocks[index[one.run.at.block]].values[one.run.at.variant] =
-            one.loads[program].values[static_cast<std::size_t>(about)];
+            one.loads[program].values[static_cast<std::size_t>(which)];
     }
     to.compared = stats::compare(to.table, {.alpha = 1 - record.verdict.confidence,
                                             .margin = record.verdict.margin,
@@ -117,6 +117,18 @@ bool any_generator(const measured_run& one, stats::generator_verdict verdict) {
     return std::any_of(one.records.begin(), one.records.end(), [&](const stats::run_record& each) {
         return each.generator.verdict == verdict;
     });
+}
+
+constexpr double nearly_all = 0.99;
+
+void note_missing_sessions(analysis& to, const measured_run& of) {
+    double share = 1;
+    for (const load_values& one : of.loads)
+        if (one.sessions_open && one.sessions_asked > 0)
+            share = std::min(share, *one.sessions_open / one.sessions_asked);
+    if (share >= nearly_all) return;
+    ++to.with_fewer_sessions;
+    to.least_share_open = std::min(to.least_share_open, share);
 }
 
 // Messages of each interval, mean over a variant's runs.
@@ -160,10 +172,10 @@ analysis analyse(const results& of) {
     const verdict_rules& rules = of.record.verdict;
     to.metrics.push_back(compare_metric(of, to.blocks, rules.program, rules.about));
     for (std::size_t program = 0; program < of.record.programs.size(); ++program) {
-        for (std::size_t about = 0; about < metric_names.size(); ++about) {
-            const auto each = static_cast<metric>(about);
-            if (each == rules.about && (program == rules.program || is_cost(each))) continue;
-            if (is_cost(each) && program > 0) continue;  // the same for all programs
+        for (std::size_t number = 0; number < metrics.size(); ++number) {
+            const auto each = static_cast<metric>(number);
+            if (each == rules.about && (program == rules.program || is_of_run(each))) continue;
+            if (is_of_run(each) && program > 0) continue;  // the same for all programs
             auto one = compare_metric(of, to.blocks, program, each);
             if (says_something(one)) to.metrics.push_back(std::move(one));
         }
@@ -181,6 +193,8 @@ analysis analyse(const results& of) {
         if (one.records.size() > rules.program && is_at_rate(one.records[rules.program]))
             ++to.at_rate;
     }
+    for (const measured_run& one : of.runs)
+        note_missing_sessions(to, one);
     to.flush_median_s = median(std::move(flushes));
     return to;
 }

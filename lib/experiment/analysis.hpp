@@ -7,11 +7,14 @@
 // docs/method.md.
 //
 // A block is voided by a run in it that failed, that was cut short, whose load generator was the
-// limit, whose share of errors is above the bound, or that delivered nothing. A block that is not
+// limit, whose share of errors is above the bound, or that delivered nothing; of readers that watch
+// (rabid --watch) by one in which none of their sessions was open, for where nothing is told of
+// there is nothing to read. A block that is not
 // finished counts for those variants that were run in it.
 #pragma once
 
 #include "base/result.hpp"
+#include "experiment/announced.hpp"
 #include "experiment/costs.hpp"
 #include "experiment/gate.hpp"
 #include "experiment/record.hpp"
@@ -28,13 +31,16 @@
 
 namespace postal::experiment {
 
-using metric_values = std::array<std::optional<double>, metric_names.size()>;
+using metric_values = std::array<std::optional<double>, metrics.size()>;
 
 // What a run's load of one program came to.
 struct load_values {
     double messages = 0;    // after the warm-up, until the stop
     double measured_s = 0;  // in which they were
     double errors = 0;      // share of what ended otherwise
+    // Of readers that wait: how many of the sessions that were asked for were open, on the average.
+    std::optional<double> sessions_open{};
+    double sessions_asked = 0;
     metric_values values{};
 };
 
@@ -45,7 +51,8 @@ struct measured_run {
     std::optional<cost_log> log{};
     std::optional<double> load_from_s{};  // on the log's clock: when the first program began
     std::optional<costs> spent{};         // from the warm-up's end to the stop
-    std::string voids{};                  // why its block is voided; empty: it is not
+    std::optional<announced_account> announced{};
+    std::string voids{};  // why its block is voided; empty: it is not
 };
 
 struct results {
@@ -76,10 +83,15 @@ inline constexpr std::uint64_t largest_record = std::uint64_t{256} << 20U;
 // One run's files, from the folder; what is wrong with them is added to `into.damaged`.
 [[nodiscard]] measured_run read_run(const recorded_run& run, results& into);
 
+// What was kept of a run beside its loads' records.
+struct kept_beside {
+    std::optional<cost_log> log{};
+    std::optional<announced_account> announced{};
+};
 // What a run's records say.
 [[nodiscard]] measured_run result_of(const recorded_run& run,
-                                     std::vector<stats::run_record> records,
-                                     std::optional<cost_log> log, const experiment_record& of);
+                                     std::vector<stats::run_record> records, kept_beside beside,
+                                     const experiment_record& of);
 
 // Of the devices of these names together; empty where it is not known of one of them.
 [[nodiscard]] std::optional<double> sum_of(const costs& spent,
@@ -99,7 +111,7 @@ struct metric_result {
     stats::experiment_result compared{};
     std::vector<std::optional<double>>
         typical{};  // by variant: the geometric mean over its blocks;
-                    // where one is 0, the arithmetic one
+                    // where one is 0, the arithmetic one; where one is never, the middle one
 };
 
 struct analysis {
@@ -113,6 +125,9 @@ struct analysis {
     std::size_t limited = 0;  // runs in which the generator was the limit
     std::size_t machine_full = 0;  // runs on a machine that was shared and full
     std::size_t held_back = 0;     // runs in which a quota or a stop held load programs back
+    // Runs in which fewer sessions waited than were asked for, and the least share of them.
+    std::size_t with_fewer_sessions = 0;
+    double least_share_open = 1;
 
     [[nodiscard]] std::size_t voided() const;
     [[nodiscard]] const metric_result& verdict() const { return metrics.front(); }

@@ -70,6 +70,22 @@ cost_figure device_figure(const std::string& device, std::string name,
             }};
 }
 
+// As the metric of the run has it, for each message accepted.
+cost_figure server_figure(std::string name, metric which, std::string unit) {
+    return {"server: " + name, std::move(unit), [which](const measured_run& run, double) {
+                return run.loads.front().values[static_cast<std::size_t>(which)];
+            }};
+}
+
+cost_figure server_figure(std::string name, std::optional<double> server_costs::*amount,
+                          double factor, std::string unit) {
+    return {"server: " + name, std::move(unit),
+            [=](const measured_run& run, double) -> std::optional<double> {
+                const std::optional<double>& all = run.spent->server.*amount;
+                return all ? std::optional(*all * factor) : std::nullopt;
+            }};
+}
+
 constexpr double least_program_ms = 0.01;
 
 cost_figure program_figure(const std::string& program) {
@@ -114,6 +130,11 @@ std::vector<cost_figure> cost_figures(const results& of) {
         all.push_back(
             device_figure(one, "requests under way", &device_costs::mean_queue, false, 1, ""));
     }
+    constexpr double mib = 1.0 / (1 << 20);
+    all.push_back(server_figure("processor time, a message accepted", metric::server_cpu, " ms"));
+    all.push_back(server_figure("wake-ups, a message accepted", metric::server_wakeups, ""));
+    all.push_back(server_figure("memory at most", &server_costs::max_memory_bytes, mib, " MiB"));
+    all.push_back(server_figure("descriptors at most", &server_costs::max_descriptors, 1, ""));
     for (const std::string& one : programs)
         all.push_back(program_figure(one));
     return all;
@@ -132,6 +153,8 @@ report::table cost_table(const results& of, const analysis&) {
             double messages = 0;
             for (const load_values& one : run.loads)
                 messages += one.messages;
+            // Of readers that wait and were sent nothing there is no share.
+            if (!(messages > 0)) continue;
             means[run.run.at.variant].add(figure.value(run, messages));
         }
         std::vector<std::string> row{figure.name};
@@ -144,7 +167,9 @@ report::table cost_table(const results& of, const analysis&) {
     }
     made.note = fmt::format(
         "means over the runs that count, of the whole machine with its load generator, for each "
-        "message of the measured part{}; busy and requests under way are of the time",
+        "message of the measured part{}; busy and requests under way are of the time; the server "
+        "is "
+        "its processes that were seen, its memory PSS, its wake-ups voluntary context switches",
         of.record.programs.size() > 1 ? ", of all load programs together" : "");
     return made;
 }

@@ -82,12 +82,16 @@ constexpr std::array<row<device_counts, device_costs>, 9> device_rows{{
     {"queue_ms", get<&device_counts::queue_ms>, &device_costs::mean_queue},
 }};
 
-constexpr std::array<row<program_usage, program_costs>, 5> program_rows{{
+constexpr std::array<row<program_usage, program_costs>, 9> program_rows{{
     {"user_s", get<&program_usage::user_s>, &program_costs::user_s},
     {"system_s", get<&program_usage::system_s>, &program_costs::system_s},
     {"children_s", get<&program_usage::children_s>, &program_costs::children_s},
     {"read_bytes", get<&program_usage::read_bytes>, &program_costs::read_kib},
     {"write_bytes", get<&program_usage::write_bytes>, &program_costs::written_kib},
+    {"cpu_s", get<&program_usage::cpu_s>, &program_costs::cpu_s},
+    {"wakeups", get<&program_usage::wakeups>, &program_costs::wakeups},
+    {"descriptors", get<&program_usage::descriptors>, &program_costs::max_descriptors, true},
+    {"memory_bytes", get<&program_usage::memory_bytes>, &program_costs::max_memory_bytes, true},
 }};
 
 void scale(amount& of, double by) {
@@ -109,7 +113,7 @@ void in_units(device_costs& of, double window_s) {
 void in_units(program_costs& of, double) {
     scale(of.read_kib, 1.0 / 1024);
     scale(of.written_kib, 1.0 / 1024);
-    if (of.user_s && of.system_s && of.children_s)
+    if (!of.cpu_s && of.user_s && of.system_s && of.children_s)
         of.cpu_s = *of.user_s + *of.system_s + *of.children_s;
 }
 
@@ -191,6 +195,39 @@ std::vector<Costs> fill_all(const Rows& rows, const std::vector<cost_columns>& f
         fill(made, rows, one, window);
         in_units(made, window_s);
     }
+    return to;
+}
+
+// A level of all programs together is a column, too: they need not have the most of it at once.
+cost_column summed(const std::vector<cost_columns>& programs, std::size_t row) {
+    cost_column sum = programs.front().columns[row];
+    for (std::size_t one = 1; one < programs.size(); ++one)
+        for (std::size_t at = 0; at < sum.values.size(); ++at)
+            sum.values[at] += programs[one].columns[row].values[at];
+    return sum;
+}
+
+server_costs server_of(const std::vector<program_costs>& spent,
+                       const std::vector<cost_columns>& programs,
+                       const std::pair<place, place>& window) {
+    server_costs to;
+    if (programs.empty()) return to;
+    const auto sum = [&spent](amount program_costs::*which) {
+        amount all = 0;
+        for (const program_costs& one : spent)
+            all = all && one.*which ? amount(*all + *(one.*which)) : std::nullopt;
+        return all;
+    };
+    const auto most = [&](amount program_costs::*which) {
+        const auto row = std::find_if(program_rows.begin(), program_rows.end(),
+                                      [which](const auto& one) { return one.cost == which; });
+        const auto index = static_cast<std::size_t>(row - program_rows.begin());
+        return largest(summed(programs, index), window.first, window.second);
+    };
+    to.cpu_s = sum(&program_costs::cpu_s);
+    to.wakeups = sum(&program_costs::wakeups);
+    to.max_descriptors = most(&program_costs::max_descriptors);
+    to.max_memory_bytes = most(&program_costs::max_memory_bytes);
     return to;
 }
 
@@ -316,6 +353,7 @@ std::optional<costs> cost_log::between(std::chrono::nanoseconds start,
     fill(to, machine_rows, machine_, {*from, *until});
     to.devices = fill_all<device_costs>(device_rows, devices_, {*from, *until}, to.window_s);
     to.programs = fill_all<program_costs>(program_rows, programs_, {*from, *until}, to.window_s);
+    to.server = server_of(to.programs, programs_, {*from, *until});
     return to;
 }
 

@@ -40,9 +40,21 @@ struct program_costs {
     std::optional<double> user_s;
     std::optional<double> system_s;
     std::optional<double> children_s;  // of its children that ended: short-lived ones are in here
-    std::optional<double> cpu_s;       // the sum of the three
-    std::optional<double> read_kib;    // from storage, with the children's
+    // All of it, in nanoseconds where they are known; of older files the sum of the three.
+    std::optional<double> cpu_s;
+    std::optional<double> read_kib;  // from storage, with the children's
     std::optional<double> written_kib;
+    std::optional<double> wakeups;          // voluntary context switches
+    std::optional<double> max_descriptors;  // of the samples in the window that have them
+    std::optional<double> max_memory_bytes;
+};
+
+// Of all programs together; empty where one of them is not known.
+struct server_costs {
+    std::optional<double> cpu_s;
+    std::optional<double> wakeups;
+    std::optional<double> max_descriptors;  // at one moment
+    std::optional<double> max_memory_bytes;
 };
 
 struct costs {
@@ -59,6 +71,7 @@ struct costs {
     std::optional<double> max_writeback_bytes;
     std::vector<device_costs> devices;
     std::vector<program_costs> programs;  // in the order in which they came up
+    server_costs server;
 };
 
 // One value for each sample, NaN where it is not known.

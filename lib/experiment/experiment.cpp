@@ -64,6 +64,7 @@ void read_server(section of, server& into) {
 // The names under which an experiment's own options stand among a load's words.
 constexpr std::array<std::string_view, 5> decided_here{"--duration", "--warmup", "--record",
                                                        "--seed", "--interval"};
+constexpr std::chrono::nanoseconds longest_linger = 1h;
 
 void read_program(section of, load& into) {
     load_program one;
@@ -76,6 +77,8 @@ void read_program(section of, load& into) {
         const std::string_view name = std::string_view(word).substr(0, word.find('='));
         if (std::find(decided_here.begin(), decided_here.end(), name) != decided_here.end())
             of.refuse("argv", fmt::format("{} is decided by the experiment", name));
+        if (into.ledger && name == "--ledger")
+            of.refuse("argv", "--ledger is decided by [load], which has ledger = true");
         const std::string why = refusal_of(name, into.search.has_value());
         if (!why.empty()) of.refuse("argv", why);
     }
@@ -95,7 +98,21 @@ void read_program(section of, load& into) {
     into.programs.push_back(std::move(one));
 }
 
+void check_ledger(section& of, const load& from) {
+    const bool sends = std::ranges::any_of(
+        from.programs, [](const load_program& one) { return one.run.words.front() == "postal"; });
+    if (from.ledger && from.search)
+        of.refuse("ledger", "is for runs at one rate, and a search has many");
+    else if (from.ledger && !(sends && std::ranges::any_of(from.programs, is_watching)))
+        of.refuse("ledger", "wants a program of postal that sends, and one of rabid with --watch");
+    if (!from.ledger && of.has("linger"))
+        of.refuse("linger", "means nothing without ledger = true");
+    if (from.linger < 0ns || from.linger > longest_linger) of.refuse("linger", "want 0s to 1h");
+}
+
 void read_load(section of, load& into) {
+    of.read("ledger", into.ledger);
+    of.read("linger", into.linger);
     of.read("duration", into.duration);
     of.read("warmup", into.warmup);
     of.read("blocks", into.blocks);
@@ -105,7 +122,10 @@ void read_load(section of, load& into) {
     if (seed != none) into.seed = seed;
     of.tables("program", [&](section each) { read_program(std::move(each), into); });
     of.end();
-    if (into.programs.empty()) of.refuse("program", "is missing: write [[load.program]]");
+    if (into.programs.empty())
+        of.refuse("program", "is missing: write [[load.program]]");
+    else
+        check_ledger(of, into);
     if (into.search && into.warmup > 0ns)
         of.refuse("warmup", "a search has none, for each of its trials settles first");
     else if (into.warmup >= into.duration)
@@ -389,6 +409,14 @@ void read_experiment(section top, const overrides& set, experiment& into) {
 }
 
 }  // namespace
+
+bool is_watching(const load_program& one) {
+    const auto& words = one.run.words;
+    return !words.empty() && words.front() == "rabid" &&
+           std::ranges::any_of(words, [](const std::string& word) {
+               return word == "--watch" || word.starts_with("--watch=");
+           });
+}
 
 base::expected<experiment> parse_experiment(std::string_view text, const std::string& name,
                                             const overrides& set) {

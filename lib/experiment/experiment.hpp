@@ -14,6 +14,7 @@
 
 #include "base/result.hpp"
 #include "base/words.hpp"
+#include "experiment/metrics.hpp"
 
 #include <array>
 #include <chrono>
@@ -123,22 +124,16 @@ struct load {
     std::optional<std::uint64_t> seed{};
     std::vector<load_program> programs{};
     std::optional<search_rules> search{};  // in place of a run at one rate
+    // All programs of a run share one, in which postal writes what was accepted, and rabid of what
+    // it was told.
+    bool ledger = false;
+    // How much longer readers with --watch go on then than the others: so long at least each
+    // message has until it counts as never announced.
+    std::chrono::nanoseconds linger = std::chrono::seconds{10};
 };
 
-enum class metric : std::uint8_t {
-    messages,  // a second, accepted or retrieved after the warm-up
-    p50,
-    p99,
-    cpu,       // milliseconds of all processors for each message
-    written,   // KiB to the storage's device for each message
-    flushes,   // of the storage's device for each message
-    capacity,  // messages a second that were found to keep what is promised
-};
-inline constexpr std::array<std::string_view, 7> metric_names{
-    "messages", "p50", "p99", "cpu", "written", "flushes", "capacity"};
-constexpr auto words_of(metric) {
-    return metric_names;
-}
+// rabid with --watch among its own words.
+[[nodiscard]] bool is_watching(const load_program& one);
 
 inline constexpr double least_confidence = 0.5;
 inline constexpr double most_confidence = 0.9999;
@@ -195,11 +190,6 @@ struct experiment {
     std::vector<variant> variants{};  // the first one is what the others are compared with
     std::chrono::nanoseconds command_limit = std::chrono::minutes{2};
 };
-
-// Of the whole machine, for each message of all programs together.
-[[nodiscard]] constexpr bool is_cost(metric one) {
-    return one == metric::cpu || one == metric::written || one == metric::flushes;
-}
 
 // What the command line says instead of the file: --set NAME=VALUE.
 using overrides = std::vector<std::pair<std::string, std::string>>;

@@ -37,24 +37,9 @@ std::string needed(const comparison& one) {
                            : fmt::format("about {}", *one.needed_blocks));
 }
 
-// By metric: what its values are, and what a sentence about it ends with.
-struct metric_texts {
-    const char* title;
-    const char* compared;
-};
-constexpr std::array<metric_texts, metric_names.size()> texts{{
-    {"messages/min", ""},
-    {"median latency", " by its median latency"},
-    {"99th percentile of latency", " by its 99th percentile of latency"},
-    {"processor time a message", " in processor time a message"},
-    {"written a message", " in what is written a message"},
-    {"flushes a message", " in flushes a message"},
-    {"capacity", " by what they carry"},
-}};
-
-std::string what_is_compared(const results& of, metric about) {
-    const char* text = texts[static_cast<std::size_t>(about)].compared;
-    return about == metric::capacity ? fmt::format("{} at {}", text, promises_of(of)) : text;
+std::string what_is_compared(const results& of, metric which) {
+    const char* text = described(which).compared;
+    return which == metric::capacity ? fmt::format("{} at {}", text, promises_of(of)) : text;
 }
 
 // "carries 31.0 % more than", and the same for less; of a large difference as a factor.
@@ -100,6 +85,26 @@ std::string changed_sentence(const results& all, const metric_result& of, const 
                        share(low) * 100, share(high) * 100);
 }
 
+// Of a pair of which somebody was never told: no ratio can say that.
+std::string never_sentence(const results& of, const metric_result& metric, const comparison& one) {
+    const std::string name = in_quotes(of.record.variants[one.variant].name);
+    const std::string baseline = in_quotes(of.record.variants[one.baseline].name);
+    const std::string counts =
+        fmt::format("never in {} of {} of {}, and in {} of {}", one.never.variant, one.never.blocks,
+                    name, one.never.baseline, baseline);
+    const std::string few = one.few ? "; few blocks" : "";
+    const std::string what = what_is_compared(of, metric.about);
+    if (one.verdict == comparison_verdict::slower)
+        return fmt::format("{} is worse than {}{}: {}{}", name, baseline, what, counts, few);
+    if (one.verdict == comparison_verdict::faster)
+        return fmt::format("{} is better than {}{}: {}{}", name, baseline, what, counts, few);
+    if (one.verdict == comparison_verdict::undecided)
+        return fmt::format("{} against {} is undecided{}: {}; more blocks are needed{}", name,
+                           baseline, what, counts, few);
+    return fmt::format("{} against {}{}: no verdict from {}; {}", name, baseline, what,
+                       base::format_amount(one.blocks, "block"), counts);
+}
+
 std::string sentence(const results& of, const metric_result& metric, const comparison& one) {
     const std::string name = in_quotes(of.record.variants[one.variant].name);
     const std::string baseline = in_quotes(of.record.variants[one.baseline].name);
@@ -111,6 +116,7 @@ std::string sentence(const results& of, const metric_result& metric, const compa
     if (metric.compared.voided)
         return fmt::format("{} against {}{}: no verdict counts {}; {}", name, baseline,
                            what_is_compared(of, metric.about), ratio_in_brackets(one), figures);
+    if (one.never.any()) return never_sentence(of, metric, one);
     switch (one.verdict) {
         case comparison_verdict::faster:
         case comparison_verdict::slower:
@@ -153,37 +159,17 @@ std::string verdict_on(std::string_view name, const experiment_record& record,
 }
 
 std::string title_of(metric one) {
-    return texts[static_cast<std::size_t>(one)].title;
-}
-
-std::string show_value(metric about, const std::optional<double>& value) {
-    if (!value) return unknown;
-    switch (about) {
-        case metric::messages: {
-            const double a_minute = *value * 60;
-            if (a_minute < 100) return fmt::format("{:.1f}/min", a_minute);
-            return base::format_count(static_cast<std::uint64_t>(std::llround(a_minute))) + "/min";
-        }
-        case metric::capacity:
-            return base::format_measured(*value) + "/s";
-        case metric::p50:
-        case metric::p99:
-            return base::format_latency(
-                std::chrono::nanoseconds(std::llround(std::min(*value, 1e12) * 1e3)));
-        case metric::cpu:
-            return fmt::format("{:.3g} ms", *value);
-        case metric::written:
-            return fmt::format("{:.3g} KiB", *value);
-        case metric::flushes:
-            return fmt::format("{:.3g}", *value);
-    }
-    return unknown;
+    return described(one).title;
 }
 
 namespace {
 
 // The ratio, and its interval where there is one.
 std::pair<std::string, std::string> ratio_texts(const comparison& one) {
+    if (one.never.any())
+        return {fmt::format("never in {} of {}, of the other in {}", one.never.variant,
+                            base::format_amount(one.never.blocks, "block"), one.never.baseline),
+                ""};
     if (!one.ratio) return {unknown, ""};
     // From fewer blocks there is no verdict, and an interval would be as wide as anything.
     const bool has_interval = one.interval && one.blocks >= stats::fewest_blocks;
@@ -273,6 +259,14 @@ std::vector<remark> remarks(const results& of, const analysis& found) {
             {"limit", fmt::format("In {} of {} runs the load generator was held back by its "
                                   "CPU quota, or stopped: the figures are about that, too",
                                   found.held_back, of.runs.size())});
+    if (found.with_fewer_sessions > 0)
+        all.push_back(
+            {"limit",
+             fmt::format(
+                 "In {} of {} runs fewer sessions waited than were asked for, down to {:.0f} "
+                 "% of them: what is said of 1,000 sessions is of those that were open",
+                 found.with_fewer_sessions, of.runs.size(),
+                 std::floor(found.least_share_open * 100))});
     if (found.flush_median_s && *found.flush_median_s < free_flush_s)
         all.push_back(
             {"note", fmt::format("A flush takes {:.0f} us here (median), so nothing waits "
@@ -313,6 +307,12 @@ std::string describe(const results& of, const analysis& found) {
 
 namespace {
 
+void add_told(report::document& to, const results& of, const analysis& found) {
+    auto sentences = told_sentences(of, found);
+    if (!sentences.empty())
+        to.add(report::findings{.id = "told", .sentences = std::move(sentences)});
+}
+
 void add_gates(report::document& to, const results& of, const analysis& found) {
     if (!found.gates.empty())
         to.add(report::findings{.id = "gates", .sentences = gate_sentences(of, found)});
@@ -337,6 +337,7 @@ report::document document_of(const results& of, const analysis& found, report::m
     const bool remarks_first = wanted == report::medium::page && !counts;
     if (remarks_first) made.add_remarks(std::exchange(noted, {}));
     made.add(std::move(said));
+    add_told(made, of, found);
     add_gates(made, of, found);
     made.add_remarks(std::move(noted));
     made.add(report::statement{describe(of, found)});
@@ -353,6 +354,7 @@ report::document document_of(const results& of, const analysis& found, report::m
 report::document brief_document_of(const results& of, const analysis& found) {
     report::document made{of.record.title};
     made.add(report::findings{.id = "verdicts", .sentences = verdict_sentences(of, found)});
+    add_told(made, of, found);
     add_gates(made, of, found);
     made.add_remarks(remarks(of, found));
     made.add(report::statement{describe(of, found)});

@@ -19,6 +19,11 @@ using report::remark;
 // there is only one variant, its figure.
 [[nodiscard]] std::vector<std::string> verdict_sentences(const results& of, const analysis& found);
 
+// Latency beside cost: one sentence for each comparison of an experiment that knows how soon
+// readers were told, or what it costs that they wait. Of typical values; what is sure of them, the
+// tables say.
+[[nodiscard]] std::vector<std::string> told_sentences(const results& of, const analysis& found);
+
 // One sentence for each gate and variant.
 [[nodiscard]] std::vector<std::string> gate_sentences(const results& of, const analysis& found);
 
@@ -54,7 +59,6 @@ using report::remark;
 
 // What a metric's values are: "messages/s", "p99 latency".
 [[nodiscard]] std::string title_of(metric one);
-[[nodiscard]] std::string show_value(metric about, const std::optional<double>& value);
 // "+12.3 % (+10.1 % to +14.6 %)", or from a factor of 2 on "2.31 times (2.20 to 2.43)".
 [[nodiscard]] std::string show_ratio(const stats::comparison& one);
 // The same for a sentence: "(+12.3 %, +10.1 % to +14.6 %)".

@@ -20,19 +20,24 @@ struct gated {
     std::string_view name;
     std::optional<metric> about;
 };
-constexpr std::array<gated, 6> all_gated{{{"rate", std::nullopt},
-                                          {"p50", metric::p50},
-                                          {"p99", metric::p99},
-                                          {"cpu", metric::cpu},
-                                          {"written", metric::written},
-                                          {"flushes", metric::flushes}}};
+// All of which less is better.
+std::vector<gated> all_gated() {
+    std::vector<gated> all{{"rate", std::nullopt}};
+    for (std::size_t i = 0; i < metrics.size(); ++i)
+        if (!metrics[i].higher_is_better) all.push_back({metrics[i].name, static_cast<metric>(i)});
+    return all;
+}
+
 constexpr double most_more = 10;  // times
 
 base::failure no_gate(std::string_view text) {
+    std::vector<std::string> names;
+    for (const gated& one : all_gated())
+        if (one.about) names.emplace_back(one.name);
     return base::fail(
-        "\"{}\" is no gate; want rate>-5%, or p50, p99, cpu, written or flushes as in p99<+20%: "
-        "the change against the first variant, from -99% to +1000%",
-        base::printable(text, 60));
+        "\"{}\" is no gate; want rate>-5%, or one of {} as in p99<+20%: the change against the "
+        "first variant, from -99% to +1000%",
+        base::printable(text, 60), base::join(names, ", "));
 }
 
 std::optional<double> log_of(const std::optional<double>& value) {
@@ -60,6 +65,34 @@ std::optional<stats::paired_sample> sample_for(const metric_result& of,
                             record.until_width ? stats::pilot_blocks : stats::all_differences);
 }
 
+// Against what was kept: whether it is never now.
+stats::never_counts never_for(const metric_result& of, const experiment_record& record,
+                              std::size_t gate, std::size_t variant) {
+    if (record.baseline.empty()) return stats::never_of(of.table, 0, variant);
+    if (!is_never(of.typical[variant])) return {};
+    stats::never_counts made{.variant = 1};
+    for (const kept_result& one : record.kept)
+        made.blocks += log_of(one.values[gate][variant]) ? 1 : 0;
+    return made;
+}
+
+stats::gate_result judge_never(const stats::never_counts& of) {
+    stats::gate_result made;
+    made.blocks = of.blocks;
+    if (of.blocks >= stats::fewest_blocks && of.variant > of.baseline)
+        made.verdict = stats::gate_verdict::missed;
+    return made;
+}
+
+std::string never_text(const gate_finding& one, const experiment_record& record) {
+    if (!record.baseline.empty())
+        return fmt::format("never now, and not in {}",
+                           base::format_amount(one.never.blocks, "kept result"));
+    return fmt::format("never in {} of {}, and in {} of {}", one.never.variant,
+                       base::format_amount(one.never.blocks, "block"), one.never.baseline,
+                       in_quotes(record.variants.front().name));
+}
+
 std::string change_text(double ratio) {
     return is_large(ratio) ? factor_text(ratio) + " times" : percent(ratio);
 }
@@ -74,8 +107,9 @@ metric gate::of(const verdict_rules& rules) const {
 base::expected<gate> parse_gate(std::string_view text) {
     const auto sign = text.find_first_of("<>");
     if (sign == text.npos || !text.ends_with('%')) return no_gate(text);
-    const auto named = std::ranges::find(all_gated, text.substr(0, sign), &gated::name);
-    if (named == all_gated.end()) return no_gate(text);
+    const auto gates = all_gated();
+    const auto named = std::ranges::find(gates, text.substr(0, sign), &gated::name);
+    if (named == gates.end()) return no_gate(text);
     gate made{.text = std::string(text), .about = named->about};
     made.bound.is_above = text[sign] == '>';
     if (made.bound.is_above != !named->about.has_value())
@@ -93,10 +127,10 @@ base::expected<gate> parse_gate(std::string_view text) {
 
 const metric_result* metric_of(const gate& one, const experiment_record& record,
                                const analysis& found) {
-    const metric about = one.of(record.verdict);
-    const std::size_t program = is_cost(about) ? 0 : record.verdict.program;
+    const metric wanted = one.of(record.verdict);
+    const std::size_t program = is_of_run(wanted) ? 0 : record.verdict.program;
     const auto at = std::ranges::find_if(found.metrics, [&](const metric_result& each) {
-        return each.about == about && each.program == program;
+        return each.about == wanted && each.program == program;
     });
     return at == found.metrics.end() ? nullptr : &*at;
 }
@@ -114,9 +148,14 @@ std::vector<gate_finding> judge_gates(const experiment_record& record, const ana
         if (!asked) continue;  // no record that was read has such a one
         const metric_result* const of = metric_of(*asked, record, found);
         for (const std::size_t variant : variants) {
-            gate_finding& one =
-                all.emplace_back(record.gates[number], variant, stats::gate_result{});
+            gate_finding& one = all.emplace_back(record.gates[number], variant);
             if (of == nullptr) continue;
+            one.never = never_for(*of, record, number, variant);
+            if (one.never.any()) {
+                one.result = judge_never(one.never);
+                if (found.verdict().compared.voided) one.result.verdict = stats::gate_verdict::none;
+                continue;
+            }
             const auto sample = is_against_kept ? sample_of_kept(*of, record, number, variant)
                                                 : sample_for(*of, record, variant);
             if (sample) one.result = stats::judge_gate(*sample, asked->bound, alpha);
@@ -133,6 +172,11 @@ std::string gate_sentence(const gate_finding& one, const experiment_record& reco
     const stats::gate_result& result = one.result;
     const std::string blocks =
         base::format_amount(result.blocks, record.baseline.empty() ? "block" : "kept result");
+    if (one.never.any() && !found.verdict().compared.voided)
+        return fmt::format(
+            "{} {}: {}", what,
+            result.verdict == stats::gate_verdict::missed ? "is missed" : "has no answer",
+            never_text(one, record));
     if (result.verdict == stats::gate_verdict::none)
         return fmt::format("{} has no answer: {}", what,
                            found.verdict().compared.voided

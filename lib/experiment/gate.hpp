@@ -41,6 +41,9 @@ struct gate_finding {
     std::string text{};
     std::size_t variant = 0;
     stats::gate_result result{};
+    // Where there was never: a change that nobody can put into per cent. It misses the gate where
+    // the variant has more of it, and is no answer else.
+    stats::never_counts never{};
 };
 
 struct analysis;

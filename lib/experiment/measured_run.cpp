@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run that is measured: on a loop device of its own or a disk of the user's, made anew, with
 // costs sampled each second.
+#include "experiment/announced.hpp"
 #include "experiment/capacity.hpp"
 #include "experiment/one_run.hpp"
 #include "experiment/sampling.hpp"
 #include "experiment/variables.hpp"
 
+#include "base/read_file.hpp"
 #include "base/units.hpp"
 #include "base/write_file.hpp"
+#include "stats/record_reader.hpp"
 #include "testbed/device_content.hpp"
 #include "testbed/device_lock.hpp"
 #include "testbed/image_file.hpp"
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <memory>
 
 namespace postal::experiment {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr std::string_view ledger_name = "mail.ledger";
+constexpr std::uint64_t largest_load_record = std::uint64_t{256} << 20U;
 
 class run_for_speed final : public one_run {
   public:
@@ -47,6 +57,7 @@ class run_for_speed final : public one_run {
     done drop_caches();
     done put_load();
     done keep_costs();
+    done keep_announced();
 
     bool own_device_ = false;  // the user's disk; otherwise a loop device on
     std::string image_;        // this file
@@ -142,11 +153,35 @@ done run_for_speed::put_load() {
             samples_->watch(each);
     samples_->begin();
     samples_now_ = true;
-    const done load = put_loads(what_.offered.duration);
+    const load& offered = what_.offered;
+    const done load = put_loads(offered.duration + (offered.ledger ? offered.linger : 0ns));
     samples_now_ = false;
     samples_->finish();
     const done kept = keep_costs();
-    return load ? kept : load;
+    if (!load) return load;
+    return kept && what_.offered.ledger ? keep_announced() : kept;
+}
+
+// What was accepted before the last program's warm-up had ended is left out.
+done run_for_speed::keep_announced() {
+    double from_s = 0;
+    for (const load_result& one : result_.loads) {
+        const auto text = base::read_file(one.record, largest_load_record);
+        if (!text) return text.error();
+        const auto record = stats::parse_record(*text);
+        if (!record) return base::at(one.record, record.error());
+        const auto started = stats::seconds_of_timestamp(record->started);
+        if (started && record->program == "postal")
+            from_s = std::max(from_s, *started + record->warmup_s);
+    }
+    const std::chrono::system_clock::time_point from{
+        std::chrono::microseconds(std::llround(from_s * 1e6))};
+    const auto found = read_announced(in_folder(std::string(ledger_name)), from);
+    if (!found) return found.error();
+    const std::string path = in_folder("announced.json");
+    const done written = base::write_file(path, to_json(*found));
+    if (written) result_.announced = path;
+    return written;
 }
 
 done run_for_speed::keep_costs() {
@@ -163,8 +198,13 @@ done run_for_speed::keep_costs() {
 std::vector<std::string> timed(const load& offered, std::size_t program,
                                const std::string& folder) {
     if (offered.search) return search_words(offered, program, folder);
-    return {"--duration", base::format_duration(offered.duration), "--warmup",
-            base::format_duration(offered.warmup)};
+    const bool lingers = offered.ledger && is_watching(offered.programs[program]);
+    std::vector<std::string> words{
+        "--duration", base::format_duration(offered.duration + (lingers ? offered.linger : 0ns)),
+        "--warmup", base::format_duration(offered.warmup)};
+    if (offered.ledger)
+        words.insert(words.end(), {"--ledger", (fs::path(folder) / ledger_name).string()});
+    return words;
 }
 
 run_result run_once(const run_plan& plan, journal& book, supervisor& by, const progress& tell) {

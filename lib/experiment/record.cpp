@@ -36,6 +36,8 @@ void check_run(const recorded_run& one, const std::string& place, std::size_t va
         problems.add(place + ".devices", fmt::format("a list of at most {}", most_devices));
     if (one.costs && !is_below(one.costs->path))
         problems.add(place + ".costs.path", "a path below the record's folder");
+    if (one.announced && !is_below(one.announced->path))
+        problems.add(place + ".announced.path", "a path below the record's folder");
 }
 
 void check_record(const experiment_record& of, stats::complaint& problems) {

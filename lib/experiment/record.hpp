@@ -54,7 +54,8 @@ struct recorded_run {
     std::string caches{};  // "dropped", or why not
     std::vector<kept_file> loads{};
     std::optional<kept_file> costs{};
-    std::vector<std::string> devices{};  // whose costs are the storage's, "loop0"
+    std::optional<kept_file> announced{};  // see announced.hpp
+    std::vector<std::string> devices{};    // whose costs are the storage's, "loop0"
 };
 
 struct recorded_variant {

@@ -27,6 +27,7 @@ void fields(Archive& each, field<Archive, recorded_run>& of) {
                  "seconds", of.seconds, "mounted", of.mounted, "flush_median_s", of.flush_median_s,
                  "flush_max_s", of.flush_max_s, "caches", of.caches, "loads", of.loads, "costs",
                  of.costs, "devices", of.devices);
+    each("announced", of.announced, "", where_there);
 }
 
 template <class Archive>

@@ -59,6 +59,18 @@ void fields(Archive& each, const told<stats::comparison>& of) {
                  "smallest_detectable", one.smallest_detectable, "blocks_as_seen",
                  one.blocks_as_seen, "needed_blocks", one.needed_blocks, "blocks_for_width",
                  one.blocks_for_width, "without_outliers", where_known(one.without, of.in));
+    const stats::never_counts& never = one.never;
+    each("never",
+         never.any() ? std::vector{never.variant, never.baseline} : std::vector<std::size_t>{}, "",
+         where_there);
+}
+
+// The variants whose value is infinite, for which JSON has no number.
+std::vector<std::uint64_t> never_in(const std::vector<std::optional<double>>& values) {
+    std::vector<std::uint64_t> which;
+    for (std::size_t variant = 0; variant < values.size(); ++variant)
+        if (is_never(values[variant])) which.push_back(variant);
+    return which;
 }
 
 template <class Archive>
@@ -68,12 +80,19 @@ void fields(Archive& each, const told<metric_result>& of) {
     for (stats::comparison& compared : comparisons)
         if (one.compared.voided) compared.verdict = stats::comparison_verdict::none;
     std::vector<std::vector<std::optional<double>>> blocks;
-    for (const auto& block : one.table.blocks)
+    std::vector<std::vector<std::uint64_t>> never_told;
+    bool any = false;
+    for (const auto& block : one.table.blocks) {
         blocks.push_back(block.values);
+        any = !never_told.emplace_back(never_in(block.values)).empty() || any;
+    }
+    if (!any) never_told.clear();
     plain_fields(each, "metric", one.about, "program", of.in.record.programs[one.program],
                  "carries_verdict", one.table.carries_verdict, "comparisons",
                  all_of(comparisons, of.in), "same", where_known(one.compared.same, of.in),
                  "typical", one.typical, "blocks", blocks);
+    each("never", never_told, "", where_there);
+    each("typical_never", never_in(one.typical), "", where_there);
 }
 
 template <class Archive>

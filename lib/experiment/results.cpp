@@ -18,6 +18,7 @@
 #include <iterator>
 #include <map>
 #include <thread>
+#include <variant>
 
 namespace postal::experiment {
 namespace {
@@ -40,6 +41,32 @@ double share_of_errors(const stats::run_record& one) {
     return sum > 0 ? bad / sum : 0;
 }
 
+// rabid --watch, whose sessions wait for what comes in.
+bool watches(const stats::run_record& one) {
+    return std::ranges::any_of(one.options,
+                               [](const auto& option) { return option.first == "watch"; });
+}
+
+// On the average of the measured part, as the program itself counted them.
+double open_sessions(const stats::run_record& of) {
+    double sum = 0;
+    double seconds = 0;
+    for (const stats::interval_row& each : of.intervals) {
+        if (each.warmup || each.draining || !each.open_connections) continue;
+        sum += *each.open_connections * each.length_s();
+        seconds += each.length_s();
+    }
+    return seconds > 0 ? sum / seconds : 0;
+}
+
+void note_sessions(load_values& to, const stats::run_record& of) {
+    if (!watches(of)) return;
+    to.sessions_open = open_sessions(of);
+    for (const auto& [name, value] : of.options)
+        if (const auto* asked = std::get_if<std::uint64_t>(&value); asked && name == "sessions")
+            to.sessions_asked = static_cast<double>(*asked);
+}
+
 load_values values_of(const stats::run_record& one, metric verdict) {
     load_values to;
     for (const stats::interval_row& each : one.intervals) {
@@ -48,6 +75,7 @@ load_values values_of(const stats::run_record& one, metric verdict) {
         to.measured_s += each.end_s - each.start_s;
     }
     to.errors = share_of_errors(one);
+    note_sessions(to, one);
     const auto set = [&](metric about, std::optional<double> value) {
         to.values[static_cast<std::size_t>(about)] = value;
     };
@@ -65,6 +93,16 @@ load_values values_of(const stats::run_record& one, metric verdict) {
     return to;
 }
 
+// Of the run, and so the same for each of its programs.
+void set_all(std::vector<load_values>& loads, metric which, std::optional<double> value) {
+    for (load_values& one : loads)
+        one.values[static_cast<std::size_t>(which)] = value;
+}
+
+std::optional<double> share_of(const std::optional<double>& all, double of, double factor = 1) {
+    return all && of > 0 ? std::optional(*all * factor / of) : std::nullopt;
+}
+
 // Of the whole machine, so it is shared out among the messages of all programs, and the same for
 // each.
 void share_costs(const costs& spent, const std::vector<std::string>& devices,
@@ -73,14 +111,49 @@ void share_costs(const costs& spent, const std::vector<std::string>& devices,
     for (const load_values& one : loads)
         messages += one.messages;
     if (!(messages > 0)) return;
-    const auto set = [&](metric about, const std::optional<double>& all) {
-        for (load_values& one : loads)
-            one.values[static_cast<std::size_t>(about)] =
-                all ? std::optional(*all / messages) : std::nullopt;
+    const auto set = [&](metric which, const std::optional<double>& all) {
+        set_all(loads, which, share_of(all, messages));
     };
     if (spent.user_s && spent.system_s) set(metric::cpu, (*spent.user_s + *spent.system_s) * 1e3);
     set(metric::written, sum_of(spent, devices, &device_costs::written_kib));
     set(metric::flushes, sum_of(spent, devices, &device_costs::flushes));
+}
+
+// For each message that was accepted; of readers alone, that was read.
+void share_server(const costs& spent, const std::vector<stats::run_record>& records,
+                  std::vector<load_values>& loads) {
+    double sent = 0;
+    double read = 0;
+    for (std::size_t i = 0; i < loads.size(); ++i)
+        (records[i].program == "postal" ? sent : read) += loads[i].messages;
+    const double messages = sent > 0 ? sent : read;
+    set_all(loads, metric::server_cpu, share_of(spent.server.cpu_s, messages, 1e3));
+    set_all(loads, metric::server_wakeups, share_of(spent.server.wakeups, messages));
+}
+
+// What it costs that sessions wait, where that is all that they do.
+void share_waiting(const costs& spent, std::vector<load_values>& loads) {
+    double thousands = 0;
+    for (const load_values& one : loads) {
+        if (!one.sessions_open) return;
+        thousands += *one.sessions_open / 1000;
+    }
+    const server_costs& server = spent.server;
+    set_all(loads, metric::idle_cpu, share_of(server.cpu_s, thousands * spent.window_s, 1e3));
+    set_all(loads, metric::idle_memory, share_of(server.max_memory_bytes, thousands));
+    set_all(loads, metric::idle_descriptors, share_of(server.max_descriptors, thousands));
+}
+
+// Of a search they would be of all its trials.
+void share_run(measured_run& to, const kept_beside& beside) {
+    const bool searches = std::ranges::any_of(
+        to.records, [](const stats::run_record& one) { return one.search.has_value(); });
+    if (to.spent) share_costs(*to.spent, to.run.devices, to.loads);
+    if (to.spent && !searches) share_server(*to.spent, to.records, to.loads);
+    if (to.spent && !searches) share_waiting(*to.spent, to.loads);
+    if (!beside.announced) return;
+    set_all(to.loads, metric::announced_p50, beside.announced->within_us(0.5));
+    set_all(to.loads, metric::announced_p99, beside.announced->within_us(0.99));
 }
 
 std::string why_void(const recorded_run& run, const std::vector<stats::run_record>& records,
@@ -96,8 +169,12 @@ std::string why_void(const recorded_run& run, const std::vector<stats::run_recor
             if (!why.empty()) return fmt::format("{}: {}", of.programs[i], why);
             continue;
         }
-        if (loads[i].messages <= 0)
+        if (loads[i].sessions_open) {
+            if (!(*loads[i].sessions_open > 0))
+                return fmt::format("{}: no session was open", of.programs[i]);
+        } else if (loads[i].messages <= 0) {
             return fmt::format("{}: no message came through", of.programs[i]);
+        }
         if (one.generator.verdict == stats::generator_verdict::limit)
             return fmt::format("{}: the load generator was the limit", of.programs[i]);
         if (loads[i].errors > of.verdict.max_errors)
@@ -117,10 +194,17 @@ std::optional<double> load_from(const std::optional<cost_log>& log, const stats:
     return begun && logged ? std::optional(*begun - *logged) : std::nullopt;
 }
 
+// That all sessions leave at the end is no cost of waiting, and falls between two samples.
+constexpr double before_leaving_s = 2;
+
+bool only_waits(const std::vector<stats::run_record>& records) {
+    return std::ranges::all_of(records, watches);
+}
+
 // Over the intervals that count, as the messages are: one that is only in part the warm-up's does
-// not.
-std::optional<costs> costs_of(const cost_log& log, double load_from_s,
-                              const stats::run_record& of) {
+// not. Of these the last seconds may be left out.
+std::optional<costs> costs_of(const cost_log& log, double load_from_s, const stats::run_record& of,
+                              double without_last_s) {
     const auto at = [&](double seconds) {
         return std::chrono::nanoseconds(std::llround((load_from_s + seconds) * 1e9));
     };
@@ -131,6 +215,7 @@ std::optional<costs> costs_of(const cost_log& log, double load_from_s,
         start = start.value_or(each.start_s);
         end = each.end_s;
     }
+    if (start && end - without_last_s > *start) end -= without_last_s;
     return start ? log.between(at(*start), at(end)) : std::nullopt;
 }
 
@@ -141,9 +226,9 @@ struct opened_folder {
 
 // Where a file is what the record says it is, its text.
 std::optional<std::string> checked_text(const opened_folder& folder, const kept_file& file,
-                                        std::vector<std::string>& damaged) {
+                                        std::uint64_t largest, std::vector<std::string>& damaged) {
     const std::string path = folder.name + "/" + file.path;
-    auto text = folder.read(path, largest_record);
+    auto text = folder.read(path, largest);
     if (!text) {
         damaged.push_back(text.error().message);
         return std::nullopt;
@@ -161,10 +246,11 @@ read_files files_of(const recorded_run& run, const opened_folder& folder,
                     const experiment_record& of) {
     read_files to;
     std::vector<stats::run_record> records;
-    std::optional<cost_log> log;
+    kept_beside beside;
     // `file` as what `parse` makes of it.
-    const auto read = [&](const kept_file& file, auto parse, auto keep) {
-        const auto text = checked_text(folder, file, to.damaged);
+    const auto read = [&](const kept_file& file, auto parse, auto keep,
+                          std::uint64_t largest = largest_record) {
+        const auto text = checked_text(folder, file, largest, to.damaged);
         if (!text) return;
         auto parsed = parse(*text);
         if (parsed)
@@ -184,8 +270,13 @@ read_files files_of(const recorded_run& run, const opened_folder& folder,
     if (run.costs)
         read(
             *run.costs, [](const std::string& text) { return from_json(text); },
-            [&](cost_log one) { log = std::move(one); });
-    to.run = result_of(run, std::move(records), std::move(log), of);
+            [&](cost_log one) { beside.log = std::move(one); });
+    if (run.announced)
+        read(
+            *run.announced, [](const std::string& text) { return announced_from_json(text); },
+            [&](announced_account one) { beside.announced = std::move(one); },
+            largest_announced_file);
+    to.run = result_of(run, std::move(records), std::move(beside), of);
     return to;
 }
 
@@ -235,6 +326,7 @@ void leave_out_shared(std::vector<recorded_run>& runs, results& into) {
     for (recorded_run& one : runs) {
         std::erase_if(one.loads, is_taken);
         if (one.costs && is_taken(*one.costs)) one.costs.reset();
+        if (one.announced && is_taken(*one.announced)) one.announced.reset();
         ++at;
     }
 }
@@ -265,17 +357,20 @@ bool is_results_folder(const std::string& path) {
 }
 
 measured_run result_of(const recorded_run& run, std::vector<stats::run_record> records,
-                       std::optional<cost_log> log, const experiment_record& of) {
+                       kept_beside beside, const experiment_record& of) {
     measured_run to{.run = run};
     if (run.end == run_end::complete && records.size() == of.programs.size()) {
         to.records = std::move(records);
-        to.load_from_s = load_from(log, to.records.front());
-        if (to.load_from_s) to.spent = costs_of(*log, *to.load_from_s, to.records.front());
+        to.load_from_s = load_from(beside.log, to.records.front());
+        if (to.load_from_s)
+            to.spent = costs_of(*beside.log, *to.load_from_s, to.records.front(),
+                                only_waits(to.records) ? before_leaving_s : 0);
         for (const stats::run_record& one : to.records)
             to.loads.push_back(values_of(one, of.verdict.about));
-        if (to.spent) share_costs(*to.spent, run.devices, to.loads);
+        share_run(to, beside);
     }
-    to.log = std::move(log);
+    to.announced = std::move(beside.announced);
+    to.log = std::move(beside.log);
     to.voids = why_void(run, to.records, to.loads, of);
     if (to.voids.empty() && to.records.empty())
         to.voids = "its records are missing or cannot be read";

@@ -14,7 +14,7 @@
 // start.
 //
 // ${run} of a run afterwards holds NAME.json and NAME.log of each load, costs.json, commands.log,
-// and server-N.log.
+// and server-N.log; with [load] ledger, mail.ledger and announced.json.
 #pragma once
 
 #include "experiment/experiment.hpp"
@@ -71,6 +71,7 @@ struct run_result {
     std::vector<std::string> notes{};
     std::vector<load_result> loads{};  // those that ended well, in the experiment's order
     std::string costs{};               // path; empty: not sampled
+    std::string announced{};           // the same; empty: without [load] ledger
     std::string mount{};  // as the kernel has it in /proc/mounts; empty without storage
     std::optional<testbed::flush_time> flush{};
     std::optional<testbed::caches_dropped> caches{};  // empty: not asked for, or not come to

@@ -51,7 +51,7 @@ std::string share_text(const std::optional<double>& value) {
 }  // namespace
 
 report::table metric_table(const results& of, const analysis&, const metric_result& one) {
-    const bool is_of_program = of.record.programs.size() > 1 && !is_cost(one.about);
+    const bool is_of_program = of.record.programs.size() > 1 && !is_of_run(one.about);
     const std::string program = is_of_program ? of.record.programs[one.program] + ": " : "";
     // Unique on a page, also with several programs.
     const std::string name = fmt::format(

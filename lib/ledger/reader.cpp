@@ -106,7 +106,7 @@ constexpr std::string_view returned_in_order =
 constexpr std::string_view seen_in_order =
     "SELECT run, session, sequence, number, observer, mailbox, uid, place, time_us, sent_us, "
     "condition, way, server, uid_validity, "
-    "CASE WHEN notice BETWEEN 0 AND 4 THEN announced_us END, notice, watcher, "
+    "CASE WHEN notice BETWEEN 0 AND 5 THEN announced_us END, notice, watcher, "
     "coalesce(arrived_us, 0) FROM seen "
     "WHERE run IS NOT NULL AND condition BETWEEN 0 AND 14 "
     "AND way BETWEEN 0 AND 3 ORDER BY run DESC, session DESC, sequence DESC";

@@ -66,7 +66,7 @@ expected<void> reader::read_visits(coverage& into, bool one_store) {
 expected<void> reader::read_waits(waits& into, bool one_store) {
     auto ask = file_.prepare(
         "SELECT mailbox, number, observer, session, server, waiting, opened_us, began_us, ended_us "
-        "FROM waits WHERE waiting BETWEEN 0 AND 3 ORDER BY mailbox");
+        "FROM waits WHERE waiting BETWEEN 0 AND 4 ORDER BY mailbox");
     if (!ask) return ask.error();
     int step = SQLITE_ROW;
     while ((step = ask->step()) == SQLITE_ROW) {

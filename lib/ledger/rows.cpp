@@ -27,10 +27,10 @@ constexpr std::array<std::string_view, extent_count> extents{"complete", "incomi
                                                              "nothing"};
 constexpr std::array<std::string_view, action_count> actions{"failed", "delayed", "delivered",
                                                              "relayed", "expanded"};
-constexpr std::array<std::string_view, notice_count> notices{"visit", "poll", "answer", "early",
-                                                             "idle"};
+constexpr std::array<std::string_view, notice_count> notices{"visit", "poll", "answer",
+                                                             "early", "idle", "notify"};
 constexpr std::array<std::string_view, waiting_count> waitings{"idling", "polling", "visiting",
-                                                               "in_idle"};
+                                                               "in_idle", "notified"};
 constexpr std::array<std::string_view, 3> roles{"sender", "sink", "reader"};
 
 }  // namespace

@@ -72,9 +72,10 @@ enum class notice : std::uint8_t {
     poll,    // IMAP without IDLE: in the answer to a command
     answer,  // a session that uses IDLE, in the answer to another command, or to DONE
     early,   // the same, behind IDLE and before its continuation request
-    idle     // in IDLE
+    idle,    // in IDLE
+    notify   // a session that uses NOTIFY, whenever it was
 };
-inline constexpr std::uint8_t notice_count = 5;
+inline constexpr std::uint8_t notice_count = 6;
 
 // A server that has not told a session in IDLE of a message for so long has not told it.
 inline constexpr std::uint64_t told_within_us = 5'000'000;
@@ -84,9 +85,10 @@ enum class waiting : std::uint8_t {
     idling,    // an IMAP session that uses IDLE, as long as the mailbox was open
     polling,   // one that asks with NOOP
     visiting,  // POP3, all visits of a run together
-    in_idle    // of an idling session: a stretch in which it was told of nothing
+    in_idle,   // of an idling session: a stretch in which it was told of nothing
+    notified   // an IMAP session that uses NOTIFY, as long as the mailbox was open
 };
-inline constexpr std::uint8_t waiting_count = 4;
+inline constexpr std::uint8_t waiting_count = 5;
 
 // What a notification says became of a message for one recipient (RFC 3464 2.3.3).
 enum class action : std::uint8_t { failed, delayed, delivered, relayed, expanded };

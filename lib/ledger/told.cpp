@@ -20,6 +20,7 @@ constexpr auto in_time_us = static_cast<std::int64_t>(told_within_us);
 
 waiting waiting_of(notice how) noexcept {
     if (how == notice::visit) return waiting::visiting;
+    if (how == notice::notify) return waiting::notified;
     return how == notice::poll ? waiting::polling : waiting::idling;
 }
 

@@ -31,9 +31,11 @@ std::size_t take_numbers(std::string_view& line, std::span<std::uint64_t> to) {
     return count;
 }
 
+// Blanks and tabs may stand before the number.
 std::optional<std::uint64_t> number_behind(std::string_view key, std::string_view line) {
     if (!line.starts_with(key)) return std::nullopt;
     line.remove_prefix(key.size());
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
     return take_number(line);
 }
 
@@ -164,9 +166,10 @@ std::optional<process_stat> parse_process_stat(std::string_view text) {
     const auto system = number(15);
     const auto children_user = number(16);
     const auto children_system = number(17);
+    const auto threads = number(20);
     const auto start = number(22);
     if (!parent || *parent > most || !group || *group > most || !user || !system ||
-        !children_user || !children_system || !start)
+        !children_user || !children_system || !threads || !start)
         return std::nullopt;
     to.parent = static_cast<pid_t>(*parent);
     to.user = *user;
@@ -175,6 +178,7 @@ std::optional<process_stat> parse_process_stat(std::string_view text) {
     to.start = *start;
     to.group = static_cast<pid_t>(*group);
     to.ended = field[0] == "Z" || field[0] == "X";
+    to.threads = *threads;
     return to;
 }
 
@@ -188,6 +192,27 @@ std::optional<process_io> parse_process_io(std::string_view text) {
     }
     if (!read || !written) return std::nullopt;
     return process_io{*read, *written};
+}
+
+namespace {
+
+// Of the last line that begins with it.
+template <class Parse>
+std::optional<std::uint64_t> value_of(std::string_view key, std::string_view text, Parse parse) {
+    std::optional<std::uint64_t> found;
+    while (!text.empty())
+        if (const auto value = parse(key, take_line(text))) found = value;
+    return found;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_voluntary_switches(std::string_view text) {
+    return value_of("voluntary_ctxt_switches:", text, number_behind);
+}
+
+std::optional<std::uint64_t> parse_proportional_memory(std::string_view text) {
+    return value_of("Pss:", text, bytes_behind);
 }
 
 }  // namespace postal::os

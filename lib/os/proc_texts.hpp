@@ -84,6 +84,7 @@ struct process_stat {
     std::uint64_t start = 0;     // since the machine was started
     pid_t group = 0;
     bool ended = false;  // a zombie: nobody has asked yet how it ended
+    std::uint64_t threads = 1;
     bool operator==(const process_stat&) const = default;
 };
 
@@ -99,5 +100,12 @@ struct process_io {
 
 // From /proc/PID/io.
 [[nodiscard]] std::optional<process_io> parse_process_io(std::string_view text);
+
+// From /proc/PID/status or /proc/PID/task/TID/status: how often that one thread gave its processor
+// up by itself, which is to wait for something; so often, but for its first time, it was woken.
+[[nodiscard]] std::optional<std::uint64_t> parse_voluntary_switches(std::string_view text);
+
+// From /proc/PID/smaps_rollup, in octets: of pages that several processes have, each its share.
+[[nodiscard]] std::optional<std::uint64_t> parse_proportional_memory(std::string_view text);
 
 }  // namespace postal::os

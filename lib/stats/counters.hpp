@@ -38,6 +38,7 @@ struct counts {
     std::uint64_t oversized = 0;         // messages that a reader did not read: too big
     std::uint64_t announced = 0;         // that an EXISTS was the first to count, with --watch
     std::uint64_t announced_early = 0;   // of these, behind IDLE and before its continuation
+    std::uint64_t notify_overflows = 0;  // times that a server gave NOTIFY up
     std::uint64_t announced_shrunk = 0;  // times that an EXISTS counted less, without EXPUNGE
     std::uint64_t announced_absent = 0;  // that EXISTS counted, and nobody could fetch
     std::uint64_t rejected = 0;          // 5xx

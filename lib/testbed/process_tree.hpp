@@ -4,16 +4,15 @@
 //
 // A process that was seen once stays watched when its parent ends and another adopts it; it is
 // known by its id and the time of its start. Not found is who was never seen before its parent
-// ended: a daemon whose starter is gone before watch() or read(). Two descriptors stay open for
+// ended: a daemon whose starter is gone before watch() or read(). Three descriptors stay open for
 // each process (os::raise_descriptor_limit()); who cannot be opened is left out, and problem() says
 // so.
 //
 // Limits: /proc must show the processes (hidepid), and I/O is shown to root and the same user only.
 #pragma once
 
-#include "base/file_descriptor.hpp"
 #include "base/result.hpp"
-#include "testbed/process_accounts.hpp"
+#include "testbed/process_files.hpp"
 
 #include <dirent.h>
 
@@ -33,32 +32,26 @@ class process_tree {
 
     // All that are alive now, each read after its parent. Those that were started since the last
     // call are looked for first.
-    [[nodiscard]] std::vector<process_reading> read();
+    [[nodiscard]] std::vector<process_reading> read(closeness how = closeness::quick);
 
     // The first thing that went wrong.
     [[nodiscard]] const std::optional<std::string>& problem() const noexcept { return problem_; }
 
   private:
-    struct process {
-        os::process_stat stat;  // as last read
-        base::file_descriptor stat_file;
-        base::file_descriptor io_file;  // none: may not be seen
-    };
     struct close_folder {
         void operator()(DIR* folder) const noexcept { ::closedir(folder); }
     };
 
     std::vector<os::process_stat> find_unknown();
-    static void remove(std::vector<os::process_stat>& from, const std::vector<process>& known);
-    std::optional<os::process_stat> stat_of(pid_t pid);
-    std::optional<process> open(const os::process_stat& found);
-    void adopt(std::vector<process>& family, std::vector<os::process_stat> unknown);
-    base::file_descriptor open_file(pid_t pid, const char* name);
-    static std::vector<process_reading> read(std::vector<process>& from);
+    static void remove(std::vector<os::process_stat>& from,
+                       const std::vector<process_files>& known);
+    void adopt(std::vector<process_files>& family, std::vector<os::process_stat> unknown);
+    std::vector<process_reading> read(std::vector<process_files>& from, closeness how);
+    [[nodiscard]] int proc() const noexcept { return ::dirfd(folder_.get()); }
 
     std::unique_ptr<DIR, close_folder> folder_;
     std::unordered_map<pid_t, ino_t> seen_;  // those that need not be looked at again
-    std::vector<process> watched_;           // each behind its parent
+    std::vector<process_files> watched_;     // each behind its parent
     std::optional<std::string> problem_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/interrupted.hpp"
 #include "base/text.hpp"
+#include "os/usage.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -32,18 +33,33 @@ void append(std::string& to, const base::file_descriptor& file) {
     }
 }
 
+constexpr double ns_in_s = 1e9;
+constexpr int between_thorough = 30;
+
+std::uint64_t tick_ns() {
+    const long ticks = std::max(1L, ::sysconf(_SC_CLK_TCK));
+    return static_cast<std::uint64_t>(ns_in_s) / static_cast<std::uint64_t>(ticks);
+}
+
+std::optional<std::uint64_t> where(bool is_known, std::uint64_t amount) {
+    return is_known ? std::optional(amount) : std::nullopt;
+}
+
 std::vector<program_usage> usage_of(const process_accounts& accounts) {
-    const double tick_s = 1.0 / static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+    const double tick_s = static_cast<double>(tick_ns()) / ns_in_s;
     std::vector<program_usage> to;
     for (const auto& [name, used] : accounts.programs()) {
         program_usage& one = to.emplace_back();
         one.name = name;
         one.user_s = static_cast<double>(used.user) * tick_s;
         one.system_s = static_cast<double>(used.system) * tick_s;
-        one.children_s = static_cast<double>(used.children) * tick_s;
-        if (!used.io_known) continue;
-        one.read_bytes = used.read;
-        one.write_bytes = used.written;
+        one.children_s = static_cast<double>(used.children_ns) / ns_in_s;
+        one.cpu_s = static_cast<double>(used.cpu_ns) / ns_in_s;
+        one.read_bytes = where(used.io_known, used.read);
+        one.write_bytes = where(used.io_known, used.written);
+        one.wakeups = where(used.wakeups_known, used.wakeups);
+        one.descriptors = where(used.descriptors_known, used.descriptors);
+        one.memory_bytes = where(used.memory_known, used.memory);
     }
     return to;
 }
@@ -91,6 +107,9 @@ std::vector<std::optional<os::device_counts>> device_finder::find(std::string_vi
     return found;
 }
 
+system_sampler::system_sampler(device_finder devices)
+    : devices_(std::move(devices)), accounts_(tick_ns()) {}
+
 base::expected<system_sampler> system_sampler::create(const std::vector<std::string>& devices) {
     auto found = device_finder::here(devices);
     if (!found) return found.error();
@@ -121,10 +140,20 @@ system_sample system_sampler::take() {
     append(text_, meminfo_);
     to.machine = os::parse_machine_counts(text_);
     to.devices = devices_.find(text_);
-    if (!watches_) return to;
-    accounts_.look(processes_.read());
-    to.programs = usage_of(accounts_);
+    if (watches_) look_at_programs(to);
     return to;
+}
+
+void system_sampler::look_at_programs(system_sample& to) {
+    const bool is_thorough = to.time >= thorough_from_;
+    const closeness how = is_thorough ? closeness::thorough : closeness::quick;
+    const auto begun = os::thread_cpu_time();
+    accounts_.look(processes_.read(how), how);
+    to.programs = usage_of(accounts_);
+    if (!is_thorough) return;
+    // Of this thread alone: on a machine that is full the same work takes many times as long.
+    const auto worked = os::thread_cpu_time() - begun;
+    thorough_from_ = std::chrono::steady_clock::now() + between_thorough * worked;
 }
 
 }  // namespace postal::testbed

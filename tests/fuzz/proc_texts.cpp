@@ -11,6 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     const std::string_view text{reinterpret_cast<const char*>(data), size};
     static_cast<void>(postal::os::parse_machine_counts(text));
     static_cast<void>(postal::os::parse_process_io(text));
+    static_cast<void>(postal::os::parse_voluntary_switches(text));
+    static_cast<void>(postal::os::parse_proportional_memory(text));
     const auto held = postal::os::parse_throttled(text);
     if (held && !(*held >= 0)) std::abort();
     const auto half = text.size() / 2;

@@ -124,6 +124,53 @@ def test_what_is_wrong_with_announcements(programs, folder, users_file, how, rea
     assert [error["reason"] for error in run.record["errors"]] == reasons
 
 
+class Notifying(ImapSession):
+    """Agrees to NOTIFY; then `server.how` says what it makes of it. Whoever watches so says nothing more until he is told."""
+    SAYS = {"garbage": b"\x00\xff * none\r\n", "overflow": b"* OK [NOTIFICATIONOVERFLOW] too much\r\n"}
+
+    async def notify(self, rest):
+        self.server.asked.append(rest)
+        how = self.server.how
+        if how == "refuses":
+            return await self.send(self.tag + b" NO not for you\r\n")
+        await self.send(self.done())
+        if how in ("tells", "overflow"):
+            for number in range(1, FIRST + 1):
+                self.mail[UID + number] = made_message(number)
+                await self.send(b"* %d EXISTS\r\n" % number)
+        await self.send(self.SAYS.get(how, b""))
+
+    COMMANDS = ImapSession.COMMANDS | {b"NOTIFY": notify}
+
+
+SPEC = b"SET (SELECTED-DELAYED (MessageNew MessageExpunge))"
+
+
+@pytest.mark.parametrize("how, read, overflows, reasons", [
+    ("tells", FIRST, 0, set()), ("overflow", FIRST, 1, set()), ("nothing", 0, 0, set()),
+    ("refuses", 0, 0, {"refused"}), ("garbage", 0, 0, {"control_character"}), ("not offered", 0, 0, {"no_notify"})])
+def test_notify(programs, folder, users_file, how, read, overflows, reasons):
+    """What a server tells of by itself is read; who has agreed and is silent is waited for; and nothing else is tried."""
+    server = HostileImap(mail=[], session=Notifying)
+    server.how, server.asked = how, []
+    if how != "not offered":
+        server.capabilities = [*server.capabilities, b"NOTIFY"]
+    with server, Sending(programs.rabid, folder, "-i", "100", "--watch", "100ms", "--watch-by", "notify", "--imap", server.endpoint,
+                         server.endpoint, users_file(login_names(user_names(1)))) as watching:
+        if how == "not offered":
+            wait_until(lambda: "no_notify" in watching.process.stderr, lambda: f"a line: {watching.process.stderr}", 15)
+        else:
+            # Who was refused, or not understood, comes again.
+            times = 2 if reasons else 1
+            wait_until(lambda: len(server.asked) >= times and server.count.deleted == read, "NOTIFY, and all to be read and deleted", 15)
+        watching.signal(signal.SIGTERM)
+        run = watching.wait()
+    said = {name: kind["sent"] for name, kind in run.record["commands"]["by_kind"].items()}
+    assert set(server.asked) <= {SPEC} and said.get("IDLE", 0) == said.get("NOOP", 0) == 0, said
+    assert run.total("messages") == run.total("announced") == read and run.total("notify_overflows") == overflows
+    assert {error["reason"] for error in run.record["errors"]} == reasons
+
+
 class Shrinking(ImapSession):
     """Takes all back in the second IDLE."""
     async def idle(self, _):

@@ -57,24 +57,25 @@ def rows_of(text, title):
 
 
 def test_ways_to_be_told(watched, programs, folder, postal, users_file, report):
-    """Three ways at once: each message was announced in each, and nobody has missed anything."""
+    """Four ways at once: each message was announced in each, and nobody has missed anything."""
     idle = watching(programs, folder, watched, "idle", "-i", "100")
     noop = watching(programs, folder, watched, "noop", "-i", "100", "--watch-by", "noop")
+    notify = watching(programs, folder, watched, "notify", "-i", "100", "--watch-by", "notify")
     pop3 = watching(programs, folder, watched, "pop3")
-    with idle, noop, pop3:
-        wait_until(lambda: logged_in(watched, "imap") >= 6 and logged_in(watched, "pop3") >= 6, "all to watch")
+    with idle, noop, notify, pop3:
+        wait_until(lambda: logged_in(watched, "imap") >= 9 and logged_in(watched, "pop3") >= 6, "all to watch")
         pass_by(2)
         postal("-L", "-t", "2", "-c", "-1", "-M", "1", "-m", "1", "--messages", "30", "--ledger", watched.book,
                watched.endpoint, users_file(watched.users))
         pass_by(TOLD_WITHIN + 4)
-        end(idle, noop, pop3)
+        end(idle, noop, notify, pop3)
     found, status = report(watched.book)
     assert status == 0 and found["found"] == found["announced_messages"] == 30
     assert found["announced_never"] == found["missed_notification"] == 0 and found["announced_max_us"] < 30_000_000
     done = run([programs.postal_report, "--ledger", watched.book])
     rows = rows_of(done.stdout, "From the reply that accepted a message")
     assert {name: row[:2] for name, row in rows.items() if name.startswith(("all", "sessions", "visits"))} == dict.fromkeys(
-        ("all", "sessions that use IDLE", "sessions that ask with NOOP", "visits over POP3"), ["30", "0"]), done.stdout
+        ("all", "sessions that use IDLE", "sessions that ask with NOOP", "sessions that use NOTIFY", "visits over POP3"), ["30", "0"]), done.stdout
 
 
 def test_swallowed_announcements(watched, programs, folder, postal, rabid, users_file, report):

@@ -34,6 +34,7 @@ constexpr word_row<imap_code> codes[] = {
     {"CLOSED", imap_code::closed},
     {"HIGHESTMODSEQ", imap_code::highest_modseq},
     {"NOMODSEQ", imap_code::no_modseq},
+    {"NOTIFICATIONOVERFLOW", imap_code::notification_overflow},
     {"UIDNEXT", imap_code::uid_next},
     {"UIDVALIDITY", imap_code::uid_validity},
 };

@@ -25,8 +25,9 @@ enum class imap_code : std::uint8_t {
     closed,
     highest_modseq,  // number
     no_modseq,
-    uid_next,     // number
-    uid_validity  // number
+    notification_overflow,  // RFC 5465 5.8
+    uid_next,               // number
+    uid_validity            // number
 };
 
 // A response text taken apart: "[CODE arguments] text".

@@ -42,6 +42,7 @@ constexpr verb_row verbs[] = {
     {imap_verb::move, "MOVE"},
     {imap_verb::name_space, "NAMESPACE"},
     {imap_verb::noop, "NOOP"},
+    {imap_verb::notify, "NOTIFY"},
     {imap_verb::search, "SEARCH", true},
     {imap_verb::select, "SELECT"},
     {imap_verb::sort, "SORT", true},
@@ -246,6 +247,10 @@ imap_tag imap_commands::append(imap_output& out, std::string_view mailbox, std::
 
 imap_tag imap_commands::search(imap_output& out, imap_verb verb, std::string_view criteria) {
     return line(*this, out, verb).word(criteria).end();
+}
+
+imap_tag imap_commands::notify(imap_output& out, std::string_view events) {
+    return line(*this, out, imap_verb::notify).word(events).end();
 }
 
 imap_tag imap_commands::fetch(imap_output& out, imap_verb verb, std::string_view set,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What an IMAP client says: commands with their tags, appended to what is to be sent (RFC 3501 6,
-// RFC 9051 6, 2177, 4315, 4959, 4978, 5256, 6851, 7162, 7888).
+// RFC 9051 6, 2177, 4315, 4959, 4978, 5256, 5465, 6851, 7162, 7888).
 //
 // Flow:
 //   imap_output out; imap_commands commands;
@@ -59,6 +59,7 @@ enum class imap_verb : std::uint8_t {
     move,
     name_space,
     noop,
+    notify,
     search,
     select,
     sort,
@@ -132,6 +133,8 @@ class imap_commands {
     // COPY, MOVE and their UID forms.
     imap_tag copy(imap_output& out, imap_verb verb, std::string_view set, std::string_view mailbox);
     imap_tag uid_expunge(imap_output& out, std::string_view set);
+    // NOTIFY (RFC 5465); events: "SET (SELECTED-DELAYED (MessageNew MessageExpunge))", "NONE".
+    imap_tag notify(imap_output& out, std::string_view events);
 
     // The tag that was given last, and the command that was written last.
     imap_tag last() const noexcept { return tag_; }

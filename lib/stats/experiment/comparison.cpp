@@ -123,6 +123,46 @@ std::optional<without_outliers> leave_out_outliers(const metric_table& table,
     return made;
 }
 
+// A positive number, or never.
+std::optional<double> rank_of(const metric_table::block& block, std::size_t variant) {
+    if (block.voided || variant >= block.values.size()) return std::nullopt;
+    const std::optional<double>& value = block.values[variant];
+    return value && *value > 0 ? value : std::nullopt;
+}
+
+// How probable it is that one of two that are the same is the higher one in as many of so many
+// blocks, or in more: exact, for both sides.
+double sign_probability(std::size_t blocks, std::size_t more) {
+    double one = std::pow(0.5, static_cast<double>(blocks));
+    double tail = 0;
+    for (std::size_t fewer = 0; fewer <= blocks - more; ++fewer) {
+        tail += one;
+        one *= static_cast<double>(blocks - fewer) / static_cast<double>(fewer + 1);
+    }
+    return std::min(1.0, 2 * tail);
+}
+
+void compare_by_rank(comparison& made, const metric_table& table, double alpha) {
+    std::size_t higher = 0;
+    std::size_t lower = 0;
+    for (const metric_table::block& block : table.blocks) {
+        const auto from = rank_of(block, made.baseline);
+        const auto to = rank_of(block, made.variant);
+        if (!from || !to) continue;
+        higher += *to > *from ? 1 : 0;
+        lower += *to < *from ? 1 : 0;
+    }
+    if (higher + lower > 0)
+        made.probability = sign_probability(higher + lower, std::max(higher, lower));
+    if (!table.carries_verdict || made.blocks < fewest_blocks) return;
+    made.few = made.blocks < enough_blocks;
+    made.verdict = comparison_verdict::undecided;
+    if (made.probability.value_or(1) > alpha) return;
+    made.verdict = (higher > lower) == (table.direction == metric_direction::higher_is_better)
+                       ? comparison_verdict::faster
+                       : comparison_verdict::slower;
+}
+
 comparison compare_pair(const metric_table& table, pair which, double alpha,
                         const comparison_settings& settings) {
     const auto differences = differences_of(table, which);
@@ -132,11 +172,16 @@ comparison compare_pair(const metric_table& table, pair which, double alpha,
     comparison made;
     made.baseline = which.baseline;
     made.variant = which.variant;
-    made.blocks = of.count;
+    made.never = never_of(table, which.baseline, which.variant);
+    made.blocks = made.never.any() ? made.never.blocks : of.count;
     made.voided = static_cast<std::size_t>(
         std::ranges::count(table.blocks, true, &metric_table::block::voided));
     made.left_out = table.blocks.size() - made.voided - made.blocks;
     made.level = 1 - alpha;
+    if (made.never.any()) {
+        compare_by_rank(made, table, alpha);
+        return made;
+    }
     if (of.count >= 1) made.ratio = ratio_of(of.mean);
     if (of.count < 2) return made;
 
@@ -165,6 +210,19 @@ comparison compare_pair(const metric_table& table, pair which, double alpha,
 std::vector<double> log_differences(const metric_table& table, std::size_t baseline,
                                     std::size_t variant) {
     return logs_of(differences_of(table, {baseline, variant}));
+}
+
+never_counts never_of(const metric_table& table, std::size_t baseline, std::size_t variant) {
+    never_counts made;
+    for (const metric_table::block& block : table.blocks) {
+        const auto from = rank_of(block, baseline);
+        const auto to = rank_of(block, variant);
+        if (!from || !to) continue;
+        ++made.blocks;
+        made.baseline += std::isinf(*from) ? 1 : 0;
+        made.variant += std::isinf(*to) ? 1 : 0;
+    }
+    return made;
 }
 
 log_interval interval_of(const paired_sample& of, double alpha) {

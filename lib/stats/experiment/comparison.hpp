@@ -12,6 +12,11 @@
 // are equivalent is said at the same alpha / m, so that with 1 - alpha no verdict of an experiment
 // is wrong.
 //
+// A value may be plus infinity: never, which is above every number. Where a pair has one, there is
+// no mean and no ratio, and leaving those blocks out would make a variant the better the more often
+// it fails. All blocks of the pair are then compared by which of the two values is the higher one,
+// and the verdict is that of the sign test.
+//
 // One metric of an experiment carries its verdict, and says so in its table. The others are
 // exploratory: they have the same figures and the verdict `none`.
 //
@@ -37,7 +42,8 @@ enum class metric_direction { higher_is_better, lower_is_better };
 // One metric of every run.
 struct metric_table {
     struct block {
-        std::vector<std::optional<double>> values;  // by variant; one that is not there is missing
+        // By variant; one that is not there is missing, and an infinite one is never.
+        std::vector<std::optional<double>> values;
         bool voided = false;
     };
 
@@ -86,6 +92,15 @@ struct without_outliers {
     comparison_verdict verdict = comparison_verdict::none;
 };
 
+// In how many blocks the values of a pair are never, and how many it has.
+struct never_counts {
+    std::size_t baseline = 0;
+    std::size_t variant = 0;
+    std::size_t blocks = 0;
+    [[nodiscard]] bool any() const noexcept { return baseline + variant > 0; }
+    bool operator==(const never_counts&) const = default;
+};
+
 struct comparison {
     std::size_t baseline = 0;
     std::size_t variant = 0;
@@ -94,13 +109,15 @@ struct comparison {
     std::size_t left_out = 0;  // blocks that are not voided and lack one of the two values
     double level = 0;          // of the interval, as a share
 
+    never_counts never{};         // where there are any, what follows is empty but the probability
     std::optional<double> ratio;  // variant to baseline; from one block on
 
     // From two blocks on.
     std::optional<std::array<double, 2>> interval;  // of the ratio: lower, upper
     // As a share: the interval is from ratio / (1 + half_width) to ratio * (1 + half_width).
     std::optional<double> half_width;
-    std::optional<double> probability;  // of the t test, two-sided, not corrected for m
+    // Of the t test, two-sided, not corrected for m; with never of the sign test.
+    std::optional<double> probability;
     // A ratio above 1 that so many blocks show, at `level`, with a power of 80 % or more: where
     // their deviation is at the upper limit (one-sided, 80 %) of what they say of it. Never within
     // the margin, where a difference is none. Below 1 it is the reciprocal.
@@ -144,6 +161,8 @@ struct log_interval {
 // ln(variant) - ln(baseline) of each block that has both.
 [[nodiscard]] std::vector<double> log_differences(const metric_table& table, std::size_t baseline,
                                                   std::size_t variant);
+[[nodiscard]] never_counts never_of(const metric_table& table, std::size_t baseline,
+                                    std::size_t variant);
 // Of two differences or more.
 [[nodiscard]] log_interval interval_of(const paired_sample& of, double alpha);
 [[nodiscard]] comparison_verdict judge(const log_interval& of, double margin,

@@ -12,6 +12,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+
 #include "../experiment/support.hpp"
 #include "../stats/record_filler.hpp"
 #include "../stats/record_property.hpp"
@@ -54,7 +56,7 @@ analysis golden_analysis() {
     same.few = true;
     metric_result one;
     one.about = metric::p99;
-    one.typical = {1.5, std::nullopt, HUGE_VAL};
+    one.typical = {1.5, std::nullopt, std::nan("")};
     one.table.carries_verdict = true;
     one.table.blocks = {{{1.0, 0.1, std::nullopt}}, {{2.0, 1e300, 3.0}, true}};
     one.compared = {{undecided}, same, true};
@@ -213,7 +215,10 @@ TEST_CASE("records: each member of another type, null or absent") {
 
 TEST_CASE("records: what is no record of an experiment is refused, with its key") {
     const char* const below = "a path below the record's folder";
-    const char* const metrics = "one of messages, p50, p99, cpu, written, flushes, capacity";
+    const char* const metrics =
+        "one of messages, p50, p99, cpu, written, flushes, capacity, announced_p50, "
+        "announced_p99, server_cpu, server_wakeups, idle_cpu, idle_memory, "
+        "idle_descriptors";
     check_refused(text_of(filled_experiment(1, 100)),
                   {
                       {"schema", "\"postal-record/1\"", "postal-experiment/1"},

@@ -221,6 +221,42 @@ TEST_CASE("costs: programs, from when processes are watched, and from when they 
     }
 }
 
+TEST_CASE("costs: of all programs of a server together, at one moment") {
+    auto samples = even_run();
+    for (std::size_t at = 0; at < samples.size(); ++at) {
+        auto& programs = samples[at].programs.emplace();
+        const std::uint64_t many = at == 3 ? 100 : 10;
+        const std::uint64_t most = at == 5 ? 100 : 10;
+        for (const auto& [name, count] : {std::pair("master", many), {"imap", most}}) {
+            auto& one = programs.emplace_back(program(name, 0.001 * static_cast<double>(at), 1));
+            one.cpu_s = 0.0015 * static_cast<double>(at);
+            one.wakeups = 7 * at;
+            // Every other sample has them.
+            if (at % 2 == 1) one.descriptors = one.memory_bytes = count;
+        }
+    }
+    const auto log = log_of(samples);
+    for (const auto& one : {log, experiment::from_json(to_json(log)).value()}) {
+        const auto costs = between(one, 2s, 8s);
+        CHECK(costs.programs[0].cpu_s.value() == Approx(0.009));  // not of the three
+        CHECK(costs.server.cpu_s.value() == Approx(0.018));
+        CHECK(costs.server.wakeups.value() == Approx(84));
+        CHECK(costs.programs[0].max_memory_bytes == 100.0);
+        CHECK(costs.programs[1].max_memory_bytes == 100.0);
+        CHECK(costs.server.max_memory_bytes == 110.0);
+        CHECK(costs.server.max_descriptors == 110.0);
+        CHECK_FALSE(between(one, 2s, 2500ms).server.max_memory_bytes);
+    }
+    // One that is not known makes the sum not known, and nothing else.
+    for (auto& one : samples)
+        one.programs->back().wakeups.reset();
+    const auto costs = between(log_of(samples), 2s, 8s);
+    CHECK_FALSE(costs.server.wakeups);
+    CHECK(costs.programs[0].wakeups);
+    CHECK(costs.server.cpu_s);
+    CHECK_FALSE(between(log_of(even_run()), 2s, 8s).server.cpu_s);
+}
+
 TEST_CASE("costs: the file says the same") {
     auto samples = even_run();
     samples[3].machine.forks.reset();

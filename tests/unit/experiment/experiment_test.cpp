@@ -95,6 +95,55 @@ name = "a"
 )") == "accepted");
 }
 
+TEST_CASE("experiment: with a ledger its programs share one, and readers that watch stay longer") {
+    const std::string programs =
+        "[[load.program]]\nargv = [\"postal\", \"127.0.0.1:24\", \"u\"]\n"
+        "[[load.program]]\nname = \"waits\"\nargv = [\"rabid\", \"--watch\", \"1m\", \"h\", "
+        "\"u\"]\n"
+        "[[load.program]]\nname = \"reads\"\nargv = [\"rabid\", \"--watch-by\", \"h\", \"u\"]\n"
+        "[[variant]]\nname = \"a\"\n";
+    const auto one = parse_experiment(
+                         "[load]\nduration = \"1m\"\nwarmup = \"5s\"\nledger = true\n"
+                         "linger = \"20s\"\n" +
+                             programs,
+                         "e.toml")
+                         .value();
+    const auto words = [&](std::size_t program) { return timed(one.offered, program, "/run"); };
+    const std::vector<std::string> both{"--warmup", "5s", "--ledger", "/run/mail.ledger"};
+    const auto lasting = [&](const char* duration) {
+        std::vector<std::string> all{"--duration", duration};
+        all.insert(all.end(), both.begin(), both.end());
+        return all;
+    };
+    CHECK(words(0) == lasting("1m"));
+    CHECK(words(1) == lasting("1m20s"));
+    CHECK(words(2) == lasting("1m"));
+    CHECK(parse_experiment("[load]\nledger = true\n" + programs, "e.toml").value().offered.linger ==
+          10s);
+    struct row {
+        std::string text;
+        std::string why;
+    };
+    for (const auto& [text, why] : std::vector<row>{
+             {"[load]\nlinger = \"5s\"\n" + programs,
+              "e.toml:2: linger: means nothing without ledger = true"},
+             {"[load]\nledger = true\nlinger = \"2h\"\n" + programs,
+              "e.toml:3: linger: want 0s to 1h"},
+             {"[load]\nledger = true\n" + some_load + "[[variant]]\nname = \"a\"\n",
+              "e.toml:2: ledger: wants a program of postal that sends, and one of rabid with "
+              "--watch"},
+             {"[capacity]\n[load]\nledger = true\n" + some_load + "[[variant]]\nname = \"a\"\n",
+              "e.toml:3: ledger: is for runs at one rate, and a search has many"},
+             {"[load]\nledger = true\n[[load.program]]\nname = \"x\"\nargv = [\"postal\", "
+              "\"--ledger=x\", \"h\", "
+              "\"u\"]\n" +
+                  programs,
+              "e.toml:5: argv: --ledger is decided by [load], which has ledger = true"}}) {
+        INFO(text);
+        CHECK(why_not(text).substr(0, why.size()) == why);
+    }
+}
+
 TEST_CASE("experiment: with [capacity] its load searches, and what it finds is compared") {
     const std::string rest = some_load + "[[variant]]\nname = \"a\"\n";
     const auto plain = parse_experiment("[capacity]\n" + rest, "e.toml").value();

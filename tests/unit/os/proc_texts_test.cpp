@@ -179,6 +179,31 @@ TEST_CASE("proc texts: a process's I/O") {
         CHECK_FALSE(os::parse_process_io(text));
 }
 
+TEST_CASE("proc texts: how often a thread waited, and what memory a process has its share of") {
+    struct row {
+        std::string_view text;
+        std::optional<std::uint64_t> wakeups;
+        std::optional<std::uint64_t> memory;
+    };
+    for (const row& one : std::vector<row>{
+             {"Name:\timap\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t7\n",
+              150,
+              {}},
+             {"voluntary_ctxt_switches:\t0", 0, {}},
+             {"nonvoluntary_ctxt_switches:\t7\n", {}, {}},
+             {"Name:\tvoluntary_ctxt_switches:\t5\n", {}, {}},
+             {"voluntary_ctxt_switches:\t-1\n", {}, {}},
+             {"voluntary_ctxt_switches:\n9\n", {}, {}},
+             {"Rss:     4096 kB\nPss:                 12 kB\nPss_Dirty:  3 kB\n", {}, 12 * 1024},
+             {"Pss: 18446744073709551615 kB", {}, {}},
+             {"Pss:\n", {}, {}},
+             {"", {}, {}}}) {
+        INFO(one.text);
+        CHECK(os::parse_voluntary_switches(one.text) == one.wakeups);
+        CHECK(os::parse_proportional_memory(one.text) == one.memory);
+    }
+}
+
 TEST_CASE("proc texts: this machine's own") {
     const auto read = [](const char* path) {
         const auto text = base::read_file(path);
@@ -195,4 +220,6 @@ TEST_CASE("proc texts: this machine's own") {
     REQUIRE(self);
     CHECK(self->pid == ::getpid());
     CHECK(self->parent == ::getppid());
+    CHECK(self->threads >= 1);
+    CHECK(os::parse_voluntary_switches(read("/proc/self/status")));
 }

@@ -89,7 +89,7 @@ void add_run(experiment::results& to, std::uint64_t block, std::size_t variant,
     std::vector<stats::run_record> records;
     records.push_back(std::move(record));
     to.runs.push_back(
-        experiment::result_of(run, std::move(records), even_costs(seconds), to.record));
+        experiment::result_of(run, std::move(records), {.log = even_costs(seconds)}, to.record));
 }
 
 json data_of(const experiment::results& of) {

@@ -16,7 +16,9 @@ namespace {
 
 // Two messages lie there; all that is said comes at a time of its own: 1, 2, ...
 struct session {
-    explicit session(bool idles = true) { told.begin(2, idles); }
+    explicit session(bool idles = true) {
+        told.begin(2, idles ? ledger::notice::answer : ledger::notice::poll);
+    }
 
     void hear(std::string_view heard) {
         const std::string line = std::string(heard) + "\r\n";

@@ -172,7 +172,7 @@ TEST_CASE("comparison: blocks that lack a value or are voided are left out of th
                            {100, 1e9, 1e9}});
     table.blocks[0].values[2] = std::nullopt;
     table.blocks[1].values[1] = std::numeric_limits<double>::quiet_NaN();
-    table.blocks[2].values[1] = std::numeric_limits<double>::infinity();
+    table.blocks[2].values[1] = -std::numeric_limits<double>::infinity();
     table.blocks[3].values.pop_back();
     table.blocks[6].voided = true;
     const auto made = compare(table, {}).comparisons;
@@ -185,6 +185,70 @@ TEST_CASE("comparison: blocks that lack a value or are voided are left out of th
     CHECK(made[1].left_out == 2);
     CHECK(made[1].voided == 1);
     CHECK(made[1].ratio.value() == Approx(std::pow(1.21 * 1.22 * 1.24 * 1.25, 0.25)));
+}
+
+TEST_CASE("comparison: never is above every number, and no block with it is left out") {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    struct row {
+        const char* reason;
+        std::vector<std::vector<double>> blocks;  // baseline, variant; less is better
+        never_counts counts;
+        double probability;
+        verdict wanted;
+    };
+    const std::vector<row> table{
+        {"a variant that never tells is worse than any that does",
+         {6, {1, never}},
+         {0, 6, 6},
+         2 / 64.0,
+         verdict::slower},
+        {"and the other way round", {6, {never, 1e9}}, {6, 0, 6}, 2 / 64.0, verdict::faster},
+        {"five blocks cannot be sure of it",
+         {5, {1, never}},
+         {0, 5, 5},
+         2 / 32.0,
+         verdict::undecided},
+        {"too few for a verdict", {2, {1, never}}, {0, 2, 2}, 0.5, verdict::none},
+        {"never in both is no difference", {6, {never, never}}, {6, 6, 6}, -1, verdict::undecided},
+        {"half of its blocks are better, and the others never",
+         {{2, 1}, {2, never}, {2, 1}, {2, never}, {2, 1}, {2, never}},
+         {0, 3, 6},
+         1,
+         verdict::undecided},
+        {"one that is never among blocks that are all worse",
+         {{1, 2}, {1, 2}, {1, 2}, {1, 2}, {1, 2}, {1, never}},
+         {0, 1, 6},
+         2 / 64.0,
+         verdict::slower},
+        {"one that is better",
+         {{1, 2}, {1, 2}, {1, 2}, {1, 2}, {2, 1}, {1, never}},
+         {0, 1, 6},
+         14 / 64.0,
+         verdict::undecided},
+    };
+    for (const row& one : table) {
+        INFO(one.reason);
+        auto made_of = table_of(one.blocks);
+        made_of.direction = metric_direction::lower_is_better;
+        const comparison made = only(made_of, {});
+        CHECK(made.never == one.counts);
+        CHECK(made.blocks == one.counts.blocks);
+        CHECK(made.left_out == 0);
+        CHECK(made.probability.value_or(-1) == Approx(one.probability));
+        CHECK(made.verdict == one.wanted);
+        CHECK(made.few == (one.wanted != verdict::none && made.blocks < enough_blocks));
+        CHECK_FALSE(made.ratio);
+        CHECK_FALSE(made.interval);
+        made_of.carries_verdict = false;
+        CHECK(only(made_of, {}).verdict == verdict::none);
+    }
+    // Blocks that lack a value or are voided have no part in it.
+    auto table_with = table_of({{1, never}, {1, never}, {1, 0}, {1, never}});
+    table_with.blocks[3].voided = true;
+    const comparison made = only(table_with, {});
+    CHECK(made.never == never_counts{0, 2, 2});
+    CHECK(made.left_out == 1);
+    CHECK(made.voided == 1);
 }
 
 TEST_CASE("comparison: the level is shared among the comparisons") {

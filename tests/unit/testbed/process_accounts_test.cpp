@@ -31,11 +31,14 @@ std::vector<testbed::process_reading> readings(const std::vector<living>& proces
     return to;
 }
 
+constexpr std::uint64_t tick_ns = 10'000'000;
+
 std::uint64_t ticks(const testbed::process_accounts& accounts) {
     std::uint64_t sum = 0;
     for (const auto& [name, used] : accounts.programs())
-        sum += used.user + used.system + used.children;
-    return sum;
+        sum += used.cpu_ns;
+    CHECK(sum % tick_ns == 0);
+    return sum / tick_ns;
 }
 
 std::uint64_t written(const testbed::process_accounts& accounts) {
@@ -85,11 +88,13 @@ TEST_CASE("process accounts: each look's sum is what was used, and none is count
          {{{idle, {worker, "worker", master, 40, 0, 0}}, 40, 0},
           {{{master, "master", 1, 0, 10, 0}}, 40, 0},
           {{{master, "master", 1, 0, 55, 0}}, 55, 0}}},
-        {"a parent that ignores the end of its children: what was seen is kept",
+        {"a parent that ignores the end of its children: what was seen is kept, and two ticks of "
+         "it may not be shown yet",
          {{{idle, {worker, "worker", master, 40, 0, 0}}, 40, 0},
           {{idle}, 40, 0},
           {{idle}, 40, 0},
-          {{{master, "master", 1, 3, 7, 0}}, 50, 0}}},
+          {{{master, "master", 1, 3, 7, 0}}, 48, 0},
+          {{{master, "master", 1, 3, 9, 0}}, 50, 0}}},
         {"parent and child end at once, each waited for by its parent",
          {{{idle, {worker, "worker", master, 10, 0, 0}, {agent, "agent", worker, 20, 0, 0}}, 30, 0},
           {{{master, "master", 1, 0, 34, 0}}, 34, 0}}},
@@ -155,9 +160,67 @@ TEST_CASE("process accounts: by the name that a program has when it works") {
     accounts.look(readings({{master, "master", 1, 2, 3}, {agent, "lda", master, 5}}));
     const auto& programs = accounts.programs();
     CHECK(programs.at("master").user == 2);
-    CHECK(programs.at("master").children == 3);
+    CHECK(programs.at("master").children_ns == 3 * tick_ns);
     CHECK(programs.at("sh").user == 1);
     CHECK(programs.at("lda").user == 4);
+}
+
+TEST_CASE("process accounts: children that each use less than a tick are counted once") {
+    // As the kernel does: what children used adds up in nanoseconds, of user and system apart, and
+    // is shown in whole ticks.
+    testbed::process_accounts accounts;
+    constexpr std::uint64_t each_ns = 3'700'000;
+    constexpr int children = 1000;
+    testbed::process_reading parent;
+    parent.stat = {master, "master", 1, 0, 0, 0, 1};
+    parent.cpu_ns = 0;
+    std::uint64_t user = 0;
+    std::uint64_t system = 0;
+    for (int at = 0; at < children; ++at) {
+        testbed::process_reading child;
+        child.stat = {worker, "worker", master, 0, 0, 0, static_cast<std::uint64_t>(at)};
+        child.cpu_ns = each_ns;
+        accounts.look({parent, child});
+        // Waited for right behind one look, or behind the next.
+        if (at % 2 == 1) accounts.look({parent});
+        user += each_ns / 4;
+        system += each_ns - each_ns / 4;
+        parent.stat.children = user / tick_ns + system / tick_ns;
+        accounts.look({parent});
+        // And nothing for a while: what was owed is not dropped, as it is only hidden.
+        for (int more = 0; more < 3; ++more)
+            accounts.look({parent});
+    }
+    std::uint64_t sum = 0;
+    for (const auto& [name, used] : accounts.programs())
+        sum += used.cpu_ns;
+    CHECK(sum == children * each_ns);
+    CHECK(accounts.programs().at("master").children_ns == 0);
+}
+
+TEST_CASE("process accounts: in nanoseconds where they are known, and never back") {
+    struct row {
+        const char* reason;
+        std::vector<std::pair<std::optional<std::uint64_t>, std::uint64_t>> looks;  // ns, ticks
+        std::uint64_t sum_ns;
+    };
+    const std::vector<row> table{
+        {"less than a tick", {{1'234'567, 0}, {1'234'570, 0}}, 1'234'570},
+        {"never in nanoseconds", {{std::nullopt, 2}, {std::nullopt, 3}}, 3 * tick_ns},
+        {"not in one look", {{25'000'000, 2}, {std::nullopt, 3}, {36'000'000, 3}}, 36'000'000},
+        {"only later", {{std::nullopt, 2}, {25'000'000, 2}}, 25'000'000},
+    };
+    for (const row& one : table) {
+        INFO(one.reason);
+        testbed::process_accounts accounts;
+        for (const auto& [ns, ticks] : one.looks) {
+            testbed::process_reading now;
+            now.stat = {master, "master", 1, ticks, 0, 0, 1};
+            now.cpu_ns = ns;
+            accounts.look({now});
+        }
+        CHECK(accounts.programs().at("master").cpu_ns == one.sum_ns);
+    }
 }
 
 TEST_CASE("process accounts: I/O that may not be seen is not known for that program only") {
@@ -167,6 +230,63 @@ TEST_CASE("process accounts: I/O that may not be seen is not known for that prog
                             {agent, "worker", master, 1, 0, std::nullopt}}));
     CHECK(accounts.programs().at("master").io_known);
     CHECK_FALSE(accounts.programs().at("worker").io_known);
+    // It is gone, and the others are known as before.
+    accounts.look(readings({{master, "master", 1, 0, 0, 5}, {worker, "worker", master, 0, 0, 9}}));
+    CHECK(accounts.programs().at("worker").io_known);
+    CHECK(accounts.programs().at("worker").written == 9);
+}
+
+TEST_CASE("process accounts: what cannot be read once keeps its last value") {
+    testbed::process_accounts accounts;
+    accounts.begin(readings({{master, "master", 1, 0, 0, 100}}));
+    std::vector<testbed::process_reading> alive =
+        readings({{master, "master", 1, 0, 0, 150}, {worker, "worker", master, 0, 0, 7}});
+    alive[0].wakeups = 1000;
+    alive[1].wakeups = 30;
+    alive[0].memory = alive[1].memory = 4096;
+    alive[0].descriptors = 9;
+    accounts.look(alive, testbed::closeness::thorough);
+    const auto& programs = accounts.programs();
+    // What the master did before it was watched does not count; what the worker did all does.
+    CHECK(programs.at("master").wakeups == 0);
+    CHECK(programs.at("worker").wakeups == 30);
+    CHECK(programs.at("master").written == 50);
+    CHECK(programs.at("worker").memory == 4096);
+    CHECK(programs.at("master").descriptors_known);
+    CHECK_FALSE(programs.at("worker").descriptors_known);
+
+    for (testbed::process_reading& one : alive)
+        one.io = {}, one.wakeups = one.memory = one.descriptors = std::nullopt;
+    accounts.look(alive, testbed::closeness::thorough);
+    CHECK(programs.at("master").io_known);
+    CHECK(programs.at("master").wakeups_known);
+    CHECK(programs.at("master").memory_known);
+    CHECK(programs.at("worker").memory == 4096);
+    CHECK(programs.at("master").written == 50);
+
+    alive[0].wakeups = 1010;
+    alive.pop_back();  // gone
+    accounts.look(alive, testbed::closeness::quick);
+    CHECK(programs.at("master").wakeups == 10);
+    CHECK(programs.at("worker").wakeups == 30);
+    CHECK(programs.at("worker").wakeups_known);
+    CHECK_FALSE(programs.at("worker").memory_known);  // nobody has looked
+    accounts.look(alive, testbed::closeness::thorough);
+    CHECK(programs.at("worker").memory_known);
+    CHECK(programs.at("worker").memory == 0);
+}
+
+TEST_CASE("process accounts: one that has ended and cannot be read any more hides nothing") {
+    testbed::process_accounts accounts;
+    auto alive = readings({{master, "master", 1, 0, 0, 0}, {worker, "worker", master, 0, 0, 7}});
+    alive[1].io.reset();
+    alive[1].stat.ended = true;
+    accounts.look(alive, testbed::closeness::thorough);
+    const auto& worker_has = accounts.programs().at("worker");
+    CHECK(worker_has.io_known);
+    CHECK(worker_has.wakeups_known);
+    CHECK(worker_has.memory_known);
+    CHECK_FALSE(accounts.programs().at("master").wakeups_known);
 }
 
 TEST_CASE("process accounts: names without end are taken together") {

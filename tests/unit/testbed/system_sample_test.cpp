@@ -23,6 +23,7 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
+#include <thread>
 #include <utility>
 
 using namespace postal;
@@ -137,7 +138,7 @@ testbed::system_sampler sampler_of(const std::vector<std::string>& devices = {})
 double cpu_s(const testbed::system_sample& sample) {
     double sum = 0;
     for (const auto& one : sample.programs.value())
-        sum += one.user_s + one.system_s + one.children_s;
+        sum += one.cpu_s.value();
     return sum;
 }
 
@@ -290,6 +291,38 @@ TEST_CASE("system sampler: children that burn CPU, are seen, end, and are waited
     CHECK(before < 0.55);
     server.end();
     CHECK(cpu_s(sampler.take()) >= before);
+}
+
+TEST_CASE("system sampler: a server that hardly works, in nanoseconds, wake-ups and memory") {
+    // It sleeps and wakes up now and then in two threads, and does not come to a tick.
+    forked server([] {
+        std::thread([] {
+            while (true)
+                std::this_thread::sleep_for(1ms);
+        }).detach();
+        std::thread([] {}).join();
+    });
+    auto sampler = sampler_of();
+    REQUIRE(sampler.watch(server.pid()).has_value());
+    testbed::program_usage now;
+    for (int looks = 0; looks < 10'000 && now.wakeups.value_or(0) < 20; ++looks) {
+        std::this_thread::sleep_for(1ms);
+        const auto sample = sampler.take();
+        REQUIRE(sample.programs.value().size() == 1);
+        const auto levels = now;
+        now = sample.programs->front();
+        if (!now.memory_bytes) now.memory_bytes = levels.memory_bytes;
+        if (!now.descriptors) now.descriptors = levels.descriptors;
+    }
+    CHECK(now.wakeups.value() >= 20);
+    CHECK(now.cpu_s.value() > 0);
+    CHECK(now.cpu_s.value() < 0.5);
+    CHECK(now.memory_bytes.value() > 4096);
+    CHECK(now.descriptors.value() >= 3);
+    server.end();
+    const auto after = sampler.take().programs.value().front();
+    CHECK(after.wakeups.value() >= now.wakeups.value());
+    CHECK(after.cpu_s.value() >= now.cpu_s.value());
 }
 
 TEST_CASE("system sampler: octets that a server's ended child has written are the server's") {

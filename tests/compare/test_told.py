@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How soon somebody is told beside what it costs: experiments whose programs share a ledger, against Dovecot, and against
+one behind a proxy that keeps every announcement to itself."""
+import csv
+import json
+import re
+
+from conftest import login_names
+from support.postal import run
+from support.swallowing import SwallowingProxy
+
+TOLD = """\
+title = "who is told"
+[load]
+duration = "{duration}"
+warmup = "0s"
+blocks = {blocks}
+seed = 7
+ledger = true
+linger = "1500ms"
+[[load.program]]
+name = "delivery"
+argv = ["postal", "-L", "-c", "-1", "-M", "1", "-m", "1", "--open-loop", "--rate", "10/s", "{lmtp}", "${{experiment}}/users"]
+[[load.program]]
+name = "waiting"
+argv = ["rabid", "-p", "3", "-i", "100", "--watch", "25m", "-d", "100:0", "--imap", "${{imap}}", "${{imap}}", "${{experiment}}/logins"]
+[verdict]
+metric = "announced_p50"
+[variables]
+imap = "{imap}"
+[[variant]]
+name = "told"
+[[variant]]
+name = "deaf"
+variables = {{ imap = "{deaf}" }}
+"""
+
+
+def told(experiment, server, deaf, **parts):
+    made = experiment(TOLD, **{"duration": "3s", "blocks": 1, **parts}, lmtp=server.endpoint, imap=server.imap, deaf=deaf)
+    (made.folder / "users").write_text("\n".join(server.users) + "\n")
+    (made.folder / "logins").write_text("\n".join(login_names(server.users)) + "\n")
+    return made
+
+
+def test_who_never_tells_is_worst(experiment, dovecot, programs):
+    server = dovecot(3, reading=True)
+    with SwallowingProxy(server.imap) as proxy:
+        ended = told(experiment, server, proxy.endpoint, duration="5s").run()
+    assert ended.status in (0, 4), ended.stderr
+    record = experiment.record
+    assert [state for *_, state in experiment.runs] == ["complete"] * 2 and experiment.blocks() == {1: None}, ended.stderr
+    accounts = {each["variant"]: json.loads((experiment.results / each["announced"]["path"]).read_text()) for each in record["runs"]}
+    for run_of, account in accounts.items():
+        sent = next(experiment.load(kept) for each in record["runs"] if each["variant"] == run_of for kept in each["loads"]
+                    if kept["name"] == "delivery")
+        assert account["schema"] == "postal-announced/1" and account["accepted"] == sent["totals"]["messages"] > 0
+    # The first may come before a session is there, and is nobody's to be told of then: it counts as never, as all do.
+    assert accounts[0]["accepted"] / 2 < accounts[0]["announced"] <= accounts[0]["accepted"] and accounts[1]["announced"] == 0
+    first = record["analysis"]["metrics"][0]
+    assert first["metric"] == "announced_p50" and first["typical"][0] > 0 and first["typical"][1] is None
+    assert first["typical_never"] == [1] and first["never"] == [[1]] and first["comparisons"][0]["never"] == [1, 0]
+    assert re.search(r'"deaf" against "told", from 250 to announced: p50 \S+ (µs|ms|s) -> never, p99 .+ -> never', ended.stdout)
+    # The sessions that were told nothing of were open all the same, and their run counts.
+    assert experiment.verify().status == 0
+    report = run([programs.postal_report, "--csv", experiment.results])
+    rows = {row["variant"]: row for row in csv.DictReader(report.stdout.splitlines())}
+    assert rows["deaf"]["delivery.announced_p50_us"] == rows["deaf"]["delivery.announced_p99_us"] == "never"
+    assert float(rows["told"]["delivery.announced_p50_us"]) > 0 and rows["told"]["delivery.idle_cpu_ms_a_second_1000_sessions"] == ""
+    page = run([programs.postal_report, "--markdown", experiment.results])
+    assert "never in 1 of 1 of" in page.stdout and re.search(r"p50 [^,]* -\S*> never", page.stdout)
+    assert experiment.left() == []
+
+
+def test_an_account_that_was_changed_is_noticed(experiment, dovecot):
+    server = dovecot(3, reading=True)
+    assert told(experiment, server, server.imap, duration="1s").run().status in (0, 4)
+    path = experiment.results / experiment.record["runs"][0]["announced"]["path"]
+    whole = path.read_text()
+    for wrong, said in ((whole.replace('"announced": ', '"announced": 1'), "announced"), ("{", "parse error"), ("", "parse error")):
+        path.write_text(wrong)
+        verified = experiment.verify()
+        assert verified.status == 3 and "announced.json: is not what the run wrote" in verified.stdout and said in verified.stdout
+    path.write_text(whole)
+    assert experiment.verify().status == 0
