@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -44,10 +47,11 @@ std::vector<column> compared(std::string first, const std::vector<record>& recor
 template <class List, class Name>
 std::vector<std::string> all_names(const std::vector<record>& records, List list, Name name) {
     std::vector<std::string> names;
+    std::unordered_set<std::string> known;
     for (const record& one : records) {
         for (const auto& each : one.*list) {
-            const std::string found = name(each);
-            if (std::find(names.begin(), names.end(), found) == names.end()) names.push_back(found);
+            std::string found = name(each);
+            if (known.insert(found).second) names.push_back(std::move(found));
         }
     }
     return names;
@@ -122,14 +126,15 @@ table error_table(const std::vector<record>& records) {
     }
     made.columns = compared("stage and code", records, align::right);
     const auto name_of = [](const error_entry& each) { return each.stage + " " + show_code(each); };
+    std::vector<std::unordered_map<std::string, std::uint64_t>> counts(records.size());
+    for (std::size_t i = 0; i < records.size(); ++i)
+        for (const error_entry& each : records[i].errors)
+            counts[i][name_of(each)] += each.count;
     for (const std::string& name : all_names(records, &record::errors, name_of)) {
         std::vector<std::string> row{name};
-        for (const record& one : records) {
-            std::uint64_t count = 0;
-            for (const error_entry& each : one.errors) {
-                if (name_of(each) == name) count += each.count;
-            }
-            row.push_back(base::format_count(count));
+        for (const auto& of_one : counts) {
+            const auto found = of_one.find(name);
+            row.push_back(base::format_count(found != of_one.end() ? found->second : 0));
         }
         made.rows.push_back(std::move(row));
     }
@@ -159,16 +164,17 @@ using named_texts = std::vector<std::pair<std::string, std::string>>;
 // A row for each name that any record has, in the order in which they first come.
 void add_texts(table& to, const std::vector<record>& records,
                named_texts (*texts_of)(const record& one)) {
+    std::unordered_map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < to.rows.size(); ++i)
+        places.emplace(to.rows[i].front(), i);
     for (std::size_t i = 0; i < records.size(); ++i) {
         for (auto& named : texts_of(records[i])) {
-            auto row = std::find_if(to.rows.begin(), to.rows.end(),
-                                    [&](const auto& each) { return each.front() == named.first; });
-            if (row == to.rows.end()) {
-                std::vector<std::string> none(records.size() + 1, unknown);
-                none.front() = named.first;
-                row = to.rows.insert(row, std::move(none));
+            const auto [place, is_new] = places.try_emplace(named.first, to.rows.size());
+            if (is_new) {
+                to.rows.emplace_back(records.size() + 1, unknown);
+                to.rows.back().front() = named.first;
             }
-            (*row)[i + 1] = std::move(named.second);
+            to.rows[place->second][i + 1] = std::move(named.second);
         }
     }
 }
