@@ -127,11 +127,15 @@ base::expected<void> pack_journal(const std::string& folder, packed_files& to) {
     packed_files lines;
     std::string all;
     std::size_t removed = 0;
+    std::size_t broken = 0;
     // The last line may not be whole.
     for (const std::string_view line : base::split(**text, '\n')) {
         if (line.empty()) continue;
         const auto found = lines.add_json("line", line);
-        if (!found) continue;
+        if (!found) {
+            ++broken;
+            continue;
+        }
         removed += *found;
         // What was written anew is on several lines.
         std::string kept = lines.all["line"];
@@ -140,6 +144,9 @@ base::expected<void> pack_journal(const std::string& folder, packed_files& to) {
     }
     to.all[name] = std::move(all);
     remark(to, name, "has the commands that undid what runs did", removed);
+    if (broken > 0)
+        to.left_out.push_back({fmt::format("{} of {}", base::format_amount(broken, "line"), name),
+                               "cannot be read, so that nobody knows what is in them"});
     return {};
 }
 

@@ -205,7 +205,14 @@ base::expected<std::string> signer_of(const std::string& text, const std::string
     const auto file = folder->keep("signature", signature);
     if (!file) return file.error();
     const asked_signature of{text, *file, allowed};
-    return identity.empty() ? find_signer(of, *folder) : judge(of, identity);
+    auto signer = identity.empty() ? find_signer(of, *folder) : judge(of, identity);
+    if (signer) return signer;
+    // Where our files lie is nobody's business, and another place each time.
+    std::string why = signer.error().message;
+    const std::string ours = folder->at("");
+    for (std::size_t at = why.find(ours); at != why.npos; at = why.find(ours, at))
+        why.erase(at, ours.size());
+    return base::failure{std::move(why)};
 }
 
 }  // namespace postal::bundle

@@ -7,9 +7,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import tarfile
+import time
 
 import pytest
 import sample_experiments
@@ -364,6 +366,22 @@ def test_without_ssh_keygen(run, done, signed, keys, tmp_path):
         said = run(*words, status=status, env={"PATH": str(tmp_path)}).stderr
         assert said.endswith("signatures need it (Debian: openssh-client)\n") and said.count("ssh-keygen") == 1
     assert not (tmp_path / "b.tar.gz").exists()
+
+
+def test_nothing_stays_behind_a_signal(programs, signed, tmp_path):
+    """What ssh-keygen reads lies in a folder of ours meanwhile: while a pipe that nobody writes to is waited for."""
+    pipe, ours = tmp_path / "allowed", tmp_path / "temporary"
+    ours.mkdir()
+    os.mkfifo(pipe)
+    for signal_ in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        going = subprocess.Popen([programs.postal_report, "--verify", signed, "--allowed-signers", pipe],
+                                 env={**os.environ, "TMPDIR": str(ours)}, stdout=subprocess.DEVNULL)
+        until = time.monotonic() + 60
+        while not list(ours.glob("*/signature")) and time.monotonic() < until:
+            assert going.poll() is None
+            time.sleep(0.01)
+        going.send_signal(signal_)
+        assert going.wait(timeout=60) == -signal_ and not list(ours.iterdir())
 
 
 # ---- secrets ----
