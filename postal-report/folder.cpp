@@ -176,13 +176,18 @@ class others_of_folder {
     void name(std::vector<bundle::left_out_file>& to) const {
         const char* const why =
             "is no record: settings, keys, users' lists and logs of programs may hold anything";
-        for (const auto& [name, problem] : closed_)
-            to.push_back({name, "what is in it is not known: " + problem});
         if (seen_ > most_seen) {
             to.push_back({fmt::format("of more than {}", base::format_amount(most_seen, "file")),
                           std::string("what ") + why});
             return;
         }
+        std::size_t closed = 0;
+        for (const auto& [name, problem] : closed_)
+            if (++closed <= most_kinds)
+                to.push_back({name, "what is there is not known: " + problem});
+        if (closed > most_kinds)
+            to.push_back({base::format_amount(closed - most_kinds, "more name"),
+                          "what is there is not known"});
         std::size_t named = 0;
         for (const auto& [name, count] : kinds_) {
             if (++named > most_kinds) break;
@@ -203,21 +208,25 @@ class others_of_folder {
         for (const std::filesystem::directory_iterator end;
              !problem && at != end && seen_ <= most_seen; at.increment(problem)) {
             ++seen_;
-            std::error_code ignored;
-            const auto is = at->symlink_status(ignored);
-            if (std::filesystem::is_directory(is))
+            std::error_code unknown;
+            const auto is = at->symlink_status(unknown);
+            if (unknown)
+                add_closed(at->path(), unknown);
+            else if (std::filesystem::is_directory(is))
                 open.push_back(at->path());
             else if (!packed_.contains(name_of(at->path())))
                 ++kinds_[base::printable(at->path().filename().string(), 100)];
         }
-        if (problem && closed_.size() < most_kinds)
-            closed_[base::printable(name_of(folder), 300)] = problem.message();
+        if (problem) add_closed(folder, problem);
+    }
+    void add_closed(const std::filesystem::path& what, const std::error_code& why) {
+        closed_[base::printable(name_of(what), 300)] = why.message();
     }
 
     std::filesystem::path folder_;
     const bundle::files& packed_;
     std::map<std::string, std::size_t> kinds_;
-    std::map<std::string, std::string> closed_;  // folders, and why
+    std::map<std::string, std::string> closed_;  // what could not be looked at, and why
     std::size_t seen_ = 0;
 };
 

@@ -444,6 +444,24 @@ def test_what_cannot_be_read_is_not_passed_over(run, tmp_path):
     assert "is no plain file" in said and not (tmp_path / "b.tar.gz").exists()
 
 
+def test_a_folder_that_cannot_be_looked_into(run, tmp_path):
+    """What is in it is not known, and what is beside it is named all the same."""
+    folder = sample_experiments.make(tmp_path / "results", blocks=1)
+    (folder / "aaa.log").write_text("")
+    (folder / "zzz.log").write_text("")
+    at = os.open(folder, os.O_RDONLY)
+    for _ in range(20):  # deeper than a path can be long
+        os.mkdir("n" * 250, dir_fd=at)
+        at, before = os.open("n" * 250, os.O_RDONLY, dir_fd=at), at
+        os.close(before)
+    os.close(at)
+    run("--bundle", tmp_path / "b.tar.gz", folder, status=3)
+    left_out = json.loads(files_of(tmp_path / "b.tar.gz")["manifest.json"])["left_out"]
+    assert {"aaa.log (1 file)", "zzz.log (1 file)"} <= {one["what"] for one in left_out}
+    assert [one["what"][:12] for one in left_out if one["why"] == "what is there is not known: File name too long"] == ["results/nnnn"]
+    shutil.rmtree(folder)
+
+
 def test_other_archives_are_not_replaced(run, done, tmp_path):
     target = pack(tmp_path / "home.tar.gz", {"manifest.json.bak": b"{}", "thesis.tex": b"years of work"})
     kept = target.read_bytes()
