@@ -203,8 +203,12 @@ class cleaner {
         const std::size_t user = authority.find(':');
         const std::size_t password = authority.rfind('@');
         keep_until(host);
+        // It has a space, where an authority ends.
+        const std::size_t begins = host + user + 1;
+        if (user != authority.npos && text_.substr(begins).starts_with(in_its_place))
+            return keep_until(begins + in_its_place.size());
         if (user == authority.npos || password == authority.npos || password < user) return;
-        leave_out(host + user + 1, host + password);
+        leave_out(begins, host + password);
     }
 
     std::string_view text_;

@@ -33,6 +33,7 @@ TEST_CASE("secrets: in texts") {
              row{"args = password=test scheme", "args = password=(left out) scheme"},
              row{"https://me:hunter2@example.com/x", "https://me:(left out)@example.com/x"},
              row{"http://me@example.com:80/", "http://me@example.com:80/"},
+             row{"http://token=:a@b c", "http://token=:(left out)@b c"},
              row{"the password is asked for", "the password is asked for"},
              row{"--password-file /x", "--password-file /x"},
              row{"password = \"\"", "password = \"\""},
