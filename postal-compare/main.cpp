@@ -34,7 +34,10 @@ std::optional<exit_status> verify(const compare::options& given) {
         base::print(os::fitted("noted: " + base::printable(one, 400) + "\n", STDOUT_FILENO));
     for (const std::string& one : made->found)
         base::print(os::fitted("WRONG: " + base::printable(one, 400) + "\n", STDOUT_FILENO));
+    for (const std::string& one : made->differs)
+        base::print(os::fitted("DIFFERS: " + base::printable(one, 400) + "\n", STDOUT_FILENO));
     if (!made->found.empty()) return exit_status::threshold_not_met;
+    if (!made->differs.empty()) return exit_status::other_version;
     base::print("Nothing was left out or changed.\n");
     return exit_status::done;
 }

@@ -159,7 +159,9 @@ cli::program describe_program(options& into) {
             "left behind,\n"
             "3 a verdict is not what --expect asked for, a gate is missed, or --verify found "
             "something,\n"
-            "4 no run was complete, or a gate has no answer.",
+            "4 no run was complete, or a gate has no answer, 8 verdicts by another version's "
+            "rules\n"
+            "(--verify).",
         .check = [&into] { return check(into); }};
 }
 

@@ -115,12 +115,32 @@ base::expected<collected> collect(const options& wanted) {
     return {boost::system::in_place_value, std::move(to)};
 }
 
+// What a verifier of it would be told, a line each, and the status of that.
+struct forewarning {
+    std::vector<std::string> lines{};
+    cli::exit_status is = cli::exit_status::done;
+};
+
+forewarning forewarning_of(const recomputed& made) {
+    forewarning to;
+    for (const std::string& one : made.found)
+        to.lines.push_back("WRONG: " + one);
+    for (const std::string& one : made.differs)
+        to.lines.push_back("DIFFERS: " + one);
+    if (!made.differs.empty()) to.is = cli::exit_status::other_version;
+    if (!made.found.empty()) to.is = cli::exit_status::threshold_not_met;
+    return to;
+}
+
 // What is printed of the files, and the ledgers themselves where they are wanted.
-base::expected<void> print_into(collected& to, bool with_ledgers) {
+base::expected<forewarning> print_into(collected& to, bool with_ledgers) {
     bundle::files all = to.packed.all;
     all.insert(to.ledgers.begin(), to.ledgers.end());
     auto made = recompute(to.about, all);
     if (!made) return made.error();
+    if (!made->not_here.empty())
+        return base::fail("cannot be computed here: {}",
+                          base::printable(made->not_here.front(), 600));
     to.about.account = !to.about.ledgers.empty();
     if (to.about.account)
         to.packed.remarks.emplace_back(
@@ -136,7 +156,7 @@ base::expected<void> print_into(collected& to, bool with_ledgers) {
     to.packed.all.merge(made->printed);
     to.packed.left_out.push_back({"lists of users, settings and keys that records name",
                                   "what programs were given beside their options is never read"});
-    return {};
+    return forewarning_of(*made);
 }
 
 base::expected<std::string> archive_of(collected& from, const std::string& key) {
@@ -151,7 +171,7 @@ base::expected<std::string> archive_of(collected& from, const std::string& key) 
         all[std::string(bundle::signature_name)] = *signature;
     }
     all[std::string(bundle::manifest_name)] = manifest;
-    return bundle::write_archive(all);
+    return bundle::write_archive(all, bounds);
 }
 
 // ---- verifying ----
@@ -165,10 +185,11 @@ class findings_of {
   public:
     void add(cli::exit_status is, std::string_view kind, const std::string& line) {
         tell(kind, line);
-        constexpr std::array order{cli::exit_status::other_version,
-                                   cli::exit_status::threshold_not_met,
-                                   cli::exit_status::file_unlisted, cli::exit_status::file_missing,
-                                   cli::exit_status::file_changed};
+        constexpr std::array order{
+            cli::exit_status::not_recomputed, cli::exit_status::other_version,
+            cli::exit_status::system_error,   cli::exit_status::threshold_not_met,
+            cli::exit_status::file_unlisted,  cli::exit_status::file_missing,
+            cli::exit_status::file_changed};
         const auto rank = [&](cli::exit_status of) {
             return std::find(order.begin(), order.end(), of) - order.begin();
         };
@@ -192,65 +213,102 @@ cli::exit_status status_of(bundle::file_fault is) {
     return cli::exit_status::file_unlisted;
 }
 
-// What was printed, against what follows. Words and rules differ between versions.
-void compare_printed(const bundle::manifest& of, const bundle::files& all, const recomputed& made,
-                     findings_of& to) {
-    const bool same_version = of.version == base::build_version;
-    const auto differs = [&](const std::string& line) {
-        to.add(same_version ? cli::exit_status::threshold_not_met : cli::exit_status::other_version,
-               same_version ? "WRONG" : "DIFFERS", line);
-    };
-    for (const auto& [name, text] : made.printed) {
-        const auto said = all.find(name);
-        if (said == all.end())
-            to.add(cli::exit_status::threshold_not_met, "WRONG",
-                   name + ": what was printed is not there");
-        else
-            for (const std::string& line : differences(name, said->second, text))
-                differs(line);
-    }
-    const bool account_alone = of.account && of.ledgers.empty();
-    for (const auto& [name, text] : all) {
-        const bool of_account = account_alone && name.starts_with("printed/ledgers.");
-        if (name.starts_with("printed/") && !of_account && !made.printed.contains(name))
-            to.add(cli::exit_status::threshold_not_met, "WRONG",
-                   name + ": follows from nothing in the bundle");
-    }
-    if (!same_version)
-        tell("noted",
-             fmt::format("it was made by {}, and this is {}", of.version, base::build_version));
-}
-
-void tell_notes(const std::vector<std::string>& notes) {
-    for (const std::string& one : notes)
+// What was computed, and what it comes to.
+void tell_found(const recomputed& made, findings_of& to) {
+    for (const std::string& one : made.noted)
         tell("noted", one);
+    for (const std::string& one : made.unchecked)
+        to.add(cli::exit_status::not_recomputed, "unchecked", one);
+    for (const std::string& one : made.not_here)
+        to.add(cli::exit_status::system_error, "cannot be computed here", one);
+    for (const std::string& one : made.differs)
+        to.add(cli::exit_status::other_version, "DIFFERS", one);
+    for (const std::string& one : made.found)
+        to.add(cli::exit_status::threshold_not_met, "WRONG", one);
 }
 
-cli::exit_status conclude(const findings_of& found) {
-    if (found.worst() == cli::exit_status::done) base::print("Nothing was left out or changed.\n");
+bool is_of_account(std::string_view name) {
+    return name == "printed/ledgers.txt" || name == "printed/ledgers.csv";
+}
+
+// What was printed, against what follows. Words and rules differ between versions.
+class comparison {
+  public:
+    comparison(const bundle::manifest& of, const bundle::files& all, findings_of& to)
+        : of_(of), all_(all), to_(to) {}
+
+    void run(const recomputed& made) {
+        for (const auto& [name, text] : made.printed)
+            compare(name, text);
+        const bool account_alone = of_.account && of_.ledgers.empty();
+        for (const char* name : {"printed/ledgers.txt", "printed/ledgers.csv"})
+            if (account_alone && !all_.contains(name))
+                differs(std::string(name) + ": what was printed is not there");
+        // What cannot be computed here may follow all the same.
+        for (const auto& [name, text] : all_)
+            if (made.not_here.empty() && name.starts_with("printed/") &&
+                !(account_alone && is_of_account(name)) && !made.printed.contains(name))
+                differs(name + ": follows from nothing in the bundle");
+        if (!is_same_version_)
+            tell("noted", fmt::format("it was made by {}, and this is {}", of_.version,
+                                      base::build_version));
+    }
+    void differs(const std::string& line) {
+        to_.add(is_same_version_ ? cli::exit_status::threshold_not_met
+                                 : cli::exit_status::other_version,
+                is_same_version_ ? "WRONG" : "DIFFERS", line);
+    }
+    [[nodiscard]] std::string amounts() const {
+        return fmt::format("{} of text and {}", base::format_amount(lines_, "line"),
+                           base::format_amount(figures_, "figure"));
+    }
+
+  private:
+    void compare(const std::string& name, const std::string& text) {
+        const auto said = all_.find(name);
+        if (said == all_.end()) return differs(name + ": what was printed is not there");
+        for (const std::string& line : differences(
+                 name, said->second, text, is_same_version_ ? maker::this_version : maker::another))
+            differs(line);
+        (name.ends_with(".csv") ? figures_ : lines_) += amount_in(name, text);
+    }
+
+    const bundle::manifest& of_;
+    const bundle::files& all_;
+    findings_of& to_;
+    bool is_same_version_ = of_.version == base::build_version;
+    std::size_t lines_ = 0;
+    std::size_t figures_ = 0;
+};
+
+// Only of what was computed, and where nothing of it is wrong.
+cli::exit_status conclude(const findings_of& found, const std::string& what) {
+    if (found.worst() == cli::exit_status::done) base::print("Verified: " + what + ".\n");
+    if (found.worst() == cli::exit_status::not_recomputed)
+        base::print("Verified in part: " + what + "; what is unchecked may say anything.\n");
     return found.worst();
 }
 
 cli::exit_status verify_files(const bundle::manifest& of, const bundle::files& all) {
     findings_of found;
-    const auto made = recompute(of, all);
-    if (made)
-        for (const auto& [name, text] : made->printed)
-            if (name.ends_with(".txt")) base::print(text + "\n");
     for (const bundle::left_out_file& one : of.left_out)
         tell("left out", one.what + ": " + one.why);
     for (const bundle::faulty_file& one : bundle::check_files(of, all))
         found.add(status_of(one.is), "WRONG", one.line);
+    // Nothing is made of files that the manifest, which may be signed, does not stand for.
+    if (found.worst() != cli::exit_status::done) return found.worst();
+    comparison against(of, all, found);
+    const auto made = recompute(of, all);
     if (!made) {
-        found.add(cli::exit_status::threshold_not_met, "WRONG",
-                  "nothing can be computed from it: " + made.error().message);
+        against.differs("nothing can be computed from it: " + made.error().message);
         return found.worst();
     }
-    tell_notes(made->noted);
-    for (const std::string& one : made->found)
-        found.add(cli::exit_status::threshold_not_met, "WRONG", one);
-    compare_printed(of, all, *made, found);
-    return conclude(found);
+    for (const auto& [name, text] : made->printed)
+        if (name.ends_with(".txt")) base::print(text + "\n");
+    tell_found(*made, found);
+    against.run(*made);
+    return conclude(found, fmt::format("{} follow from {} of the bundle", against.amounts(),
+                                       base::format_amount(made->used.size(), "file")));
 }
 
 // Before anything that is signed is believed.
@@ -289,7 +347,7 @@ cli::exit_status verify_archive(const options& wanted) {
             return refused(base::fail("is neither a bundle nor a folder of results; a record by "
                                       "itself has nothing that it could be held against"),
                            cli::exit_status::bad_parameters);
-        auto read = bundle::read_archive(*octets);
+        auto read = bundle::read_archive(*octets, bounds);
         if (!read) return refused(read.error(), cli::exit_status::bad_parameters);
         all = std::move(*read);
     }
@@ -312,10 +370,11 @@ cli::exit_status verify_folder(const options& wanted) {
     for (const auto& [name, text] : made->printed)
         base::print(text + "\n");
     findings_of found;
-    tell_notes(made->noted);
-    for (const std::string& one : made->found)
-        found.add(cli::exit_status::threshold_not_met, "WRONG", one);
-    return conclude(found);
+    tell_found(*made, found);
+    if (made->held == 0 && found.worst() == cli::exit_status::not_recomputed) return found.worst();
+    return conclude(found, fmt::format("the verdicts follow from {}, each of which is what "
+                                       "experiment.json says of it",
+                                       base::format_amount(made->held, "file")));
 }
 
 // What cannot carry a signature.
@@ -333,6 +392,8 @@ cli::exit_status write_bundle(const options& wanted) {
     if (!printed) return refuse(printed.error(), cli::exit_status::bad_parameters);
     for (const std::string& one : made->packed.remarks)
         cli::complain(program_name, "a secret may lie in " + base::printable(one, 400));
+    for (const std::string& one : printed->lines)
+        cli::complain(program_name, "--verify will say " + base::printable(one, 400));
     const auto octets = archive_of(*made, wanted.sign);
     if (!octets)
         return refuse(base::at("--bundle", octets.error()), cli::exit_status::bad_parameters);
@@ -341,7 +402,7 @@ cli::exit_status write_bundle(const options& wanted) {
     base::print(fmt::format("{}: {} in {}; SHA-256 {}\n", base::printable(wanted.bundle, 300),
                             base::format_amount(made->packed.all.size(), "file"),
                             base::format_size(octets->size()), mail::sha256_of(*octets)));
-    return cli::exit_status::done;
+    return printed->is;
 }
 
 cli::exit_status verify_bundle(const options& wanted) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -58,16 +59,24 @@ base::expected<std::string> read_of(const std::string& folder, const std::string
     return bundle::read_beneath(folder, name, experiment::largest_record);
 }
 
+// Nothing where it is not there, or a link.
+base::expected<std::optional<std::string>> read_if_there(const std::string& folder,
+                                                         const std::string& name) {
+    return bundle::read_if_beneath(folder, name, experiment::largest_record);
+}
+
 // A run's file is what its digest in the experiment's record says, or it is nothing.
 base::expected<void> pack_run_file(const std::string& folder, const std::string& path,
                                    packed_files& to) {
     const std::string name = std::string(packed_as) + path;
-    auto text = read_of(folder, path);
-    if (!text) {
-        to.left_out.push_back({name, "the record names it, and it cannot be read"});
+    const auto text = read_if_there(folder, path);
+    if (!text) return text.error();
+    if (!*text) {
+        to.left_out.push_back(
+            {base::printable(name, 300), "the record names it, and it is not there, or a link"});
         return {};
     }
-    const auto removed = to.add_json(name, *text);
+    const auto removed = to.add_json(name, **text);
     if (!removed) return removed.error();
     if (*removed > 0)
         return base::fail(
@@ -91,6 +100,7 @@ base::expected<void> pack_runs(const std::string& folder, packed_files& to) {
         for (const experiment::kept_file& one : run.loads)
             paths.insert(one.path);
         if (run.costs) paths.insert(run.costs->path);
+        if (run.announced) paths.insert(run.announced->path);
     }
     for (const std::string& path : paths)
         if (const auto packed = pack_run_file(folder, path, to); !packed) return packed.error();
@@ -111,17 +121,22 @@ base::expected<void> pack_audit(const std::string& folder, packed_files& to) {
 }
 
 base::expected<void> pack_journal(const std::string& folder, packed_files& to) {
-    const auto text = read_of(folder, journal_name);
-    if (!text) return {};
+    const auto text = read_if_there(folder, journal_name);
+    if (!text) return text.error();
+    if (!*text) return {};
     const std::string name = std::string(packed_as) + journal_name;
     packed_files lines;
     std::string all;
     std::size_t removed = 0;
+    std::size_t broken = 0;
     // The last line may not be whole.
-    for (const std::string_view line : base::split(*text, '\n')) {
+    for (const std::string_view line : base::split(**text, '\n')) {
         if (line.empty()) continue;
         const auto found = lines.add_json("line", line);
-        if (!found) continue;
+        if (!found) {
+            ++broken;
+            continue;
+        }
         removed += *found;
         // What was written anew is on several lines.
         std::string kept = lines.all["line"];
@@ -130,34 +145,91 @@ base::expected<void> pack_journal(const std::string& folder, packed_files& to) {
     }
     to.all[name] = std::move(all);
     remark(to, name, "has the commands that undid what runs did", removed);
+    if (broken > 0)
+        to.left_out.push_back({fmt::format("{} of {}", base::format_amount(broken, "line"), name),
+                               "cannot be read, so that nobody knows what is in them"});
     return {};
 }
 
-// By their names, however many folders have such a file.
-void name_left_out(const std::string& folder, packed_files& to) {
-    std::map<std::string, std::size_t> kinds;
-    std::size_t seen = 0;
-    std::error_code problem;
-    for (std::filesystem::recursive_directory_iterator at(folder, problem), end;
-         !problem && at != end && seen < most_seen; at.increment(problem), ++seen) {
-        const std::string path = at->path().lexically_relative(folder).string();
-        std::error_code ignored;
-        // Sockets and pipes hold nothing.
-        if (!at->is_regular_file(ignored) || to.all.contains(std::string(packed_as) + path))
-            continue;
-        ++kinds[base::printable(at->path().filename().string(), 100)];
-    }
-    std::size_t named = 0;
-    for (const auto& [name, count] : kinds) {
-        if (++named > most_kinds) break;
-        to.left_out.push_back(
-            {fmt::format("{} ({})", name, base::format_amount(count, "file")),
-             "is no record: settings, keys, users' lists and logs of programs may hold anything"});
-    }
-    if (kinds.size() > most_kinds)
-        to.left_out.push_back(
-            {fmt::format("{} more kinds of files", kinds.size() - most_kinds), "are no records"});
+void take(experiment::verification&& from, recomputed& to) {
+    to.found = std::move(from.found);
+    to.differs = std::move(from.differs);
+    std::move(from.noted.begin(), from.noted.end(), std::back_inserter(to.noted));
+    to.held = from.held;
 }
+
+// What a folder has beside its records.
+class others_of_folder {
+  public:
+    others_of_folder(const std::string& folder, const bundle::files& packed)
+        : folder_(folder), packed_(packed) {}
+
+    // As deep as it goes, whatever the order in which the system names it.
+    void look() {
+        std::vector<std::filesystem::path> open{folder_};
+        while (!open.empty() && seen_ <= most_seen) {
+            const std::filesystem::path at = std::move(open.back());
+            open.pop_back();
+            look_at(at, open);
+        }
+    }
+    // By their names, however many folders have such a file.
+    void name(std::vector<bundle::left_out_file>& to) const {
+        const char* const why =
+            "is no record: settings, keys, users' lists and logs of programs may hold anything";
+        if (seen_ > most_seen) {
+            to.push_back({fmt::format("of more than {}", base::format_amount(most_seen, "file")),
+                          std::string("what ") + why});
+            return;
+        }
+        std::size_t closed = 0;
+        for (const auto& [name, problem] : closed_)
+            if (++closed <= most_kinds)
+                to.push_back({name, "what is there is not known: " + problem});
+        if (closed > most_kinds)
+            to.push_back({base::format_amount(closed - most_kinds, "more name"),
+                          "what is there is not known"});
+        std::size_t named = 0;
+        for (const auto& [name, count] : kinds_) {
+            if (++named > most_kinds) break;
+            to.push_back({fmt::format("{} ({})", name, base::format_amount(count, "file")), why});
+        }
+        if (kinds_.size() > most_kinds)
+            to.push_back({fmt::format("{} more kinds of files", kinds_.size() - most_kinds),
+                          "are no records"});
+    }
+
+  private:
+    [[nodiscard]] std::string name_of(const std::filesystem::path& path) const {
+        return std::string(packed_as) + path.lexically_relative(folder_).string();
+    }
+    void look_at(const std::filesystem::path& folder, std::vector<std::filesystem::path>& open) {
+        std::error_code problem;
+        std::filesystem::directory_iterator at(folder, problem);
+        for (const std::filesystem::directory_iterator end;
+             !problem && at != end && seen_ <= most_seen; at.increment(problem)) {
+            ++seen_;
+            std::error_code unknown;
+            const auto is = at->symlink_status(unknown);
+            if (unknown)
+                add_closed(at->path(), unknown);
+            else if (std::filesystem::is_directory(is))
+                open.push_back(at->path());
+            else if (!packed_.contains(name_of(at->path())))
+                ++kinds_[base::printable(at->path().filename().string(), 100)];
+        }
+        if (problem) add_closed(folder, problem);
+    }
+    void add_closed(const std::filesystem::path& what, const std::error_code& why) {
+        closed_[base::printable(name_of(what), 300)] = why.message();
+    }
+
+    std::filesystem::path folder_;
+    const bundle::files& packed_;
+    std::map<std::string, std::size_t> kinds_;
+    std::map<std::string, std::string> closed_;  // what could not be looked at, and why
+    std::size_t seen_ = 0;
+};
 
 }  // namespace
 
@@ -168,12 +240,22 @@ base::expected<packed_files> pack_experiment(const std::string& path) {
     if (audit::is_audited_folder(path))
         if (const auto packed = pack_audit(path, to); !packed) return packed.error();
     if (const auto packed = pack_journal(path, to); !packed) return packed.error();
-    name_left_out(path, to);
+    others_of_folder others(path, to.all);
+    others.look();
+    others.name(to.left_out);
     return {boost::system::in_place_value, std::move(to)};
 }
 
 base::expected<recomputed> results_printed(const bundle::files& all) {
     recomputed to;
+    for (const std::string_view name :
+         {std::string_view(experiment_name), std::string_view(audit::audit_name)})
+        to.used.insert(std::string(packed_as) + std::string(name));
+    const std::string journal = std::string(packed_as) + journal_name;
+    if (all.contains(journal)) {
+        to.used.insert(journal);
+        to.noted.push_back(journal + ": nothing is computed from it, so that it is not checked");
+    }
     std::optional<shown_audit> audited;
     const auto found = all.find(std::string(packed_as) + audit::audit_name);
     if (found != all.end()) {
@@ -203,8 +285,9 @@ base::expected<recomputed> results_printed(const bundle::files& all) {
     if (audited) to.add("printed/audit", document_of(*audited, medium::text), sheet_of(*audited));
     auto checked = experiment::verify(folder, from);
     if (!checked) return checked.error();
-    to.found = std::move(checked->found);
-    to.noted = std::move(checked->noted);
+    for (const std::string& one : checked->named)
+        to.used.insert(folder + "/" + one);
+    take(std::move(*checked), to);
     return to;
 }
 
@@ -214,16 +297,16 @@ base::expected<recomputed> verify_experiment(const std::string& path) {
         auto checked = experiment::verify(path);
         if (!checked) return checked.error();
         to.printed["results.txt"] = render_text(checked->shown);
-        to.found = std::move(checked->found);
-        to.noted = std::move(checked->noted);
+        take(std::move(*checked), to);
     }
     const auto audited = find_audit(path);
     if (!audited) return audited.error();
     if (*audited) {
         to.printed["audit.txt"] = render_text(document_of(**audited, medium::text));
-        to.noted.emplace_back(
-            "audit.json has no digests of its own: what it says of its disks was "
-            "computed anew from its counts, and these from nothing");
+        (experiment::is_results_folder(path) ? to.noted : to.unchecked)
+            .emplace_back(
+                "audit.json has no digests of its own: what it says of its disks was "
+                "computed anew from its counts, and these from nothing");
     }
     return to;
 }

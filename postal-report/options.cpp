@@ -20,7 +20,7 @@ constexpr cli::file_kind page{"page of postal-report", [](std::string_view begin
                               }};
 
 constexpr cli::file_kind archive{"bundle of postal-report", [](std::string_view beginning) {
-                                     return bundle::looks_like_archive(beginning);
+                                     return bundle::looks_like_bundle(beginning);
                                  }};
 
 cli::program describe_program(options& into) {
@@ -153,7 +153,9 @@ cli::program describe_program(options& into) {
             "not\n"
             "what it was, 6 one is missing, 7 one is not in the manifest, 8 another version "
             "prints\n"
-            "other words or figures, 9 no good signature (--allowed-signers)."};
+            "other words or figures, 9 no good signature (--allowed-signers), 10 for some of it "
+            "there\n"
+            "is nothing to compute from."};
 }
 
 // The first of these that is given; empty: none.

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/text.hpp"
@@ -47,7 +47,7 @@ std::vector<column> compared(std::string first, const std::vector<record>& recor
 template <class List, class Name>
 std::vector<std::string> all_names(const std::vector<record>& records, List list, Name name) {
     std::vector<std::string> names;
-    std::set<std::string> known;
+    std::unordered_set<std::string> known;
     for (const record& one : records) {
         for (const auto& each : one.*list) {
             std::string found = name(each);
@@ -126,16 +126,15 @@ table error_table(const std::vector<record>& records) {
     }
     made.columns = compared("stage and code", records, align::right);
     const auto name_of = [](const error_entry& each) { return each.stage + " " + show_code(each); };
-    // A record of others may have any number of them.
-    std::vector<std::map<std::string, std::uint64_t>> counts;
-    for (const record& one : records)
-        for (auto& to = counts.emplace_back(); const error_entry& each : one.errors)
-            to[name_of(each)] += each.count;
+    std::vector<std::unordered_map<std::string, std::uint64_t>> counts(records.size());
+    for (std::size_t i = 0; i < records.size(); ++i)
+        for (const error_entry& each : records[i].errors)
+            counts[i][name_of(each)] += each.count;
     for (const std::string& name : all_names(records, &record::errors, name_of)) {
         std::vector<std::string> row{name};
-        for (const auto& of : counts) {
-            const auto found = of.find(name);
-            row.push_back(base::format_count(found == of.end() ? 0 : found->second));
+        for (const auto& of_one : counts) {
+            const auto found = of_one.find(name);
+            row.push_back(base::format_count(found != of_one.end() ? found->second : 0));
         }
         made.rows.push_back(std::move(row));
     }
@@ -165,13 +164,16 @@ using named_texts = std::vector<std::pair<std::string, std::string>>;
 // A row for each name that any record has, in the order in which they first come.
 void add_texts(table& to, const std::vector<record>& records,
                named_texts (*texts_of)(const record& one)) {
-    std::map<std::string, std::size_t> places;
+    std::unordered_map<std::string, std::size_t> places;
     for (std::size_t i = 0; i < to.rows.size(); ++i)
         places.emplace(to.rows[i].front(), i);
     for (std::size_t i = 0; i < records.size(); ++i) {
         for (auto& named : texts_of(records[i])) {
             const auto [place, is_new] = places.try_emplace(named.first, to.rows.size());
-            if (is_new) to.rows.emplace_back(records.size() + 1, unknown).front() = named.first;
+            if (is_new) {
+                to.rows.emplace_back(records.size() + 1, unknown);
+                to.rows.back().front() = named.first;
+            }
             to.rows[place->second][i + 1] = std::move(named.second);
         }
     }

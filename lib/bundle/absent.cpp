@@ -4,7 +4,7 @@
 
 namespace postal::bundle {
 
-base::expected<std::string> write_archive(const files&) {
+base::expected<std::string> write_archive(const files&, const archive_bounds&) {
     return base::fail("this build has no bundles");
 }
 

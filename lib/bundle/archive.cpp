@@ -3,6 +3,8 @@
 #include "bundle/archive.hpp"
 
 #include "base/units.hpp"
+#include "bundle/gzip.hpp"
+#include "bundle/manifest.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -64,6 +66,25 @@ bool write_one(archive* to, const std::string& name, const std::string& content)
                                   static_cast<la_ssize_t>(content.size());
 }
 
+// What read_archive() would refuse.
+base::expected<void> check_bounds(const files& all, const archive_bounds& bounds) {
+    if (all.size() > bounds.files)
+        return base::fail("would have {} files, and {} are read", all.size(), bounds.files);
+    std::uint64_t size = 0;
+    for (const auto& [name, content] : all) {
+        if (!is_plain_name(name))
+            return base::fail("\"{}\" is no name that a file of a bundle may have", name);
+        if (content.size() > bounds.file)
+            return base::fail("{}: is larger than {}, which nobody reads", name,
+                              base::format_size(bounds.file));
+        size += content.size();
+    }
+    if (size > bounds.all)
+        return base::fail("would have files of {}, and {} are read", base::format_size(size),
+                          base::format_size(bounds.all));
+    return {};
+}
+
 // ---- reading ----
 
 base::expected<reading> open(std::string_view octets) {
@@ -112,10 +133,8 @@ base::expected<std::string> content_of(archive* from, std::uint64_t most) {
 
 }  // namespace
 
-base::expected<std::string> write_archive(const files& all) {
-    for (const auto& [name, content] : all)
-        if (!is_plain_name(name))
-            return base::fail("\"{}\" is no name that a file of a bundle may have", name);
+base::expected<std::string> write_archive(const files& all, const archive_bounds& bounds) {
+    if (const auto fits = check_bounds(all, bounds); !fits) return fits.error();
     const writing made(archive_write_new());
     if (made == nullptr) return no_memory();
     archive* const to = made.get();
@@ -123,18 +142,22 @@ base::expected<std::string> write_archive(const files& all) {
     // Nothing is padded for tapes.
     bool well =
         archive_write_set_bytes_in_last_block(to, 1) == ARCHIVE_OK &&
-
         archive_write_set_format_pax_restricted(to) == ARCHIVE_OK &&
         archive_write_add_filter_gzip(to) == ARCHIVE_OK &&
         archive_write_set_filter_option(to, "gzip", "timestamp", nullptr) == ARCHIVE_OK &&
         archive_write_set_filter_option(to, "gzip", "compression-level", "9") == ARCHIVE_OK &&
         archive_write_open2(to, &octets, nullptr, append, nullptr, nullptr) == ARCHIVE_OK;
+    const auto first = all.find(manifest_name);
+    if (well && first != all.end()) well = write_one(to, first->first, first->second);
     for (auto one = all.begin(); well && one != all.end(); ++one)
-        well = write_one(to, one->first, one->second);
+        well = one == first || write_one(to, one->first, one->second);
     if (!well || archive_write_close(to) != ARCHIVE_OK) {
         const char* const why = archive_error_string(to);
         return base::fail("cannot be made: {}", why != nullptr ? why : "it has no memory");
     }
+    if (octets.size() > bounds.archive)
+        return base::fail("would be larger than {}, which nobody reads",
+                          base::format_size(bounds.archive));
     return {boost::system::in_place_value, std::move(octets)};
 }
 
@@ -156,7 +179,7 @@ base::expected<files> read_archive(std::string_view octets, const archive_bounds
         // Headers and what lies between files count, too.
         if (archive_filter_bytes(from, 0) > static_cast<la_int64_t>(2 * bounds.all))
             return base::fail("is larger than {}", base::format_size(2 * bounds.all));
-        if (next == ARCHIVE_EOF) return {boost::system::in_place_value, std::move(all)};
+        if (next == ARCHIVE_EOF) break;
         if (all.size() >= bounds.files) return base::fail("has more than {} files", bounds.files);
         const auto name = name_of(one, all);
         if (!name) return name.error();
@@ -165,6 +188,8 @@ base::expected<files> read_archive(std::string_view octets, const archive_bounds
         left -= content->size();
         all.emplace(*name, std::move(*content));
     }
+    if (const auto alone = check_one_gzip(octets, 2 * bounds.all); !alone) return alone.error();
+    return {boost::system::in_place_value, std::move(all)};
 }
 
 }  // namespace postal::bundle

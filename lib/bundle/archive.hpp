@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A bundle as octets: a tar archive, compressed by gzip, of plain files with plain names.
 //
-// Written the same for the same files: in the order of their names, with no time, owner or mode of
-// their own. Read into memory, and nowhere else: whoever made an archive chooses no name on a disk.
-// It is refused, with one line, where it is anything but a tar within one gzip, or has what is no
-// plain file, a name that is not is_plain_name() or there twice, or more than the bounds allow;
-// these are held while it is read, so that a bomb ends at them.
+// Written the same for the same files: the manifest first, so that a bundle is known by its
+// beginning, then in the order of their names, with no time, owner or mode of their own; what is
+// beyond the bounds would not be read, so it is not written either. Read into memory, and nowhere
+// else: whoever made an archive chooses no name on a disk. It is refused, with one line, where it
+// is anything but a tar within one gzip, or has what is no plain file, a name that is not
+// is_plain_name() or there twice, more than the bounds allow, or anything behind the gzip; the
+// bounds are held while it is read, so that a bomb ends at them. What lies within the gzip behind
+// the tar's end is nothing (tar pads), and only its amount has a bound.
 //
 // A failure may quote names from the archive. A build without libarchive (POSTAL_BUNDLES) has the
 // same functions, of which these two fail.
@@ -35,10 +38,14 @@ inline constexpr std::size_t longest_name = 255;
 // Letters, digits and "._+=,@%-" between slashes: no folder's own name, no way out of one.
 [[nodiscard]] bool is_plain_name(std::string_view name) noexcept;
 
-// Whether a file that begins so may be a bundle.
+// Whether a file that begins so may be a bundle: to be read.
 [[nodiscard]] bool looks_like_archive(std::string_view beginning) noexcept;
+// Whether the first octets, 4096 suffice, are those of a bundle that write_archive() made: to be
+// replaced.
+[[nodiscard]] bool looks_like_bundle(std::string_view beginning);
 
-[[nodiscard]] base::expected<std::string> write_archive(const files& all);
+[[nodiscard]] base::expected<std::string> write_archive(const files& all,
+                                                        const archive_bounds& bounds = {});
 [[nodiscard]] base::expected<files> read_archive(std::string_view octets,
                                                  const archive_bounds& bounds = {});
 

@@ -68,6 +68,10 @@ void check_manifest(const manifest& of, stats::complaint& problems) {
     };
     check(of.records, "records");
     check(of.ledgers, "ledgers");
+    if (of.records.empty() && of.results.empty() && of.ledgers.empty() && !of.account)
+        problems.add("records",
+                     "a list of at least one, where results, ledgers and account are "
+                     "empty, too");
     if (!of.results.empty() && of.results != "results/")
         problems.add("results", "\"results/\" or empty");
 }

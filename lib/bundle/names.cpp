@@ -2,6 +2,10 @@
 #include "bundle/archive.hpp"
 
 #include "base/text.hpp"
+#include "bundle/gzip.hpp"
+#include "bundle/manifest.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -33,6 +37,16 @@ bool is_plain_name(std::string_view name) noexcept {
 
 bool looks_like_archive(std::string_view beginning) noexcept {
     return beginning.starts_with("\x1f\x8b");
+}
+
+bool looks_like_bundle(std::string_view beginning) {
+    constexpr std::size_t header = 512;  // of tar; a name ends with a NUL
+    constexpr std::size_t schema_within = 100;
+    const std::string first = gzip_beginning(beginning, header + schema_within);
+    return first.size() > header && first.starts_with(manifest_name) &&
+           first[manifest_name.size()] == '\0' &&
+           first.find(fmt::format("\"schema\": \"{}\"", manifest_schema), header) !=
+               std::string::npos;
 }
 
 }  // namespace postal::bundle

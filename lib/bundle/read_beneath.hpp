@@ -9,11 +9,16 @@
 #include "base/result.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace postal::bundle {
 
 [[nodiscard]] base::expected<std::string> read_beneath(const std::string& folder,
                                                        const std::string& name, std::uint64_t most);
+// Nothing where it is missing or behind a link; fails with the others.
+[[nodiscard]] base::expected<std::optional<std::string>> read_if_beneath(const std::string& folder,
+                                                                         const std::string& name,
+                                                                         std::uint64_t most);
 
 }  // namespace postal::bundle

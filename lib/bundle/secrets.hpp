@@ -3,9 +3,11 @@
 //
 // The value of an option or key that is named as a password, passphrase, secret, token, credential
 // or API key becomes "(left out)", and so does the password in a URL: in command lines, TOML, the
-// settings of servers, and in what JSON has of these. Names that end in "file", "path" or
-// "command" say where a secret is, and stay. A secret that is named otherwise is not found: this
-// helps against mistakes.
+// settings of servers, and in what JSON has of these. It goes as a whole: with what is quoted in
+// it, with every text and number of a list, an object or a table, to the end of a list's word that
+// has its name, and to the end of the line that begins with its name and has no quotes. Names that
+// end in "file", "path" or "command" say where a secret is, and stay. A secret that is named
+// otherwise is not found: this helps against mistakes.
 #pragma once
 
 #include "base/result.hpp"

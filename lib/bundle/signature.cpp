@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "bundle/signature.hpp"
 
+#include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "base/write_file.hpp"
 #include "bundle/temporary_folder.hpp"
@@ -12,10 +13,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <set>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace postal::bundle {
@@ -25,6 +32,8 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds patience{60};
 constexpr std::uint64_t most_printed = std::uint64_t{1} << 20U;
+constexpr std::uint64_t most_allowed = std::uint64_t{16} << 20U;
+constexpr std::size_t most_principals = 100;  // that are tried
 constexpr std::string_view begins = "-----BEGIN SSH SIGNATURE-----";
 constexpr std::string_view ends = "-----END SSH SIGNATURE-----";
 
@@ -75,6 +84,105 @@ std::string said(const ended_keygen& by) {
                            300);
 }
 
+// The principals of a line of allowed signers, "ada@example.com,bob@example.com ssh-ed25519 ...".
+std::vector<std::string_view> principals_of(std::string_view line) {
+    line = base::trim(line);
+    if (line.empty() || line.front() == '#') return {};
+    std::string_view names = line.substr(0, line.find_first_of(" \t"));
+    if (line.front() == '"') names = line.substr(1, line.find('"', 1) - 1);
+    return base::split(names, ',');
+}
+
+// Who may have made this signature by some line of `allowed`, which is a file's text: no line that
+// ssh-keygen prints is believed that is not one of its principals, since it warns on the same way.
+std::vector<std::string> principals_in(std::string_view printed, std::string_view allowed) {
+    std::vector<std::string> to;
+    for (const std::string_view line : base::split(allowed, '\n')) {
+        for (const std::string_view name : principals_of(line)) {
+            const auto lines = base::split(printed, '\n');
+            const bool is_said = std::find(lines.begin(), lines.end(), name) != lines.end();
+            if (is_said && std::find(to.begin(), to.end(), name) == to.end()) to.emplace_back(name);
+        }
+        if (to.size() >= most_principals) break;
+    }
+    return to;
+}
+
+// `allowed` without the first line that has one of these.
+std::string without_line_of(std::string_view allowed, const std::vector<std::string>& names) {
+    std::string to;
+    bool is_left_out = false;
+    for (const std::string_view line : base::split(allowed, '\n')) {
+        const auto principals = principals_of(line);
+        const bool is_theirs =
+            !is_left_out && std::any_of(principals.begin(), principals.end(), [&](const auto& one) {
+                return std::find(names.begin(), names.end(), one) != names.end();
+            });
+        is_left_out = is_left_out || is_theirs;
+        if (!is_theirs) to += std::string(line) + "\n";
+    }
+    return to;
+}
+
+// `Good "postal-bundle" signature for ada@example.com with ED25519 key SHA256:...`: who it is.
+std::string good_signer(std::string_view printed) {
+    const std::string begin = fmt::format("Good \"{}\" signature for ", signature_namespace);
+    for (const std::string_view line : base::split(printed, '\n')) {
+        const std::size_t end = line.rfind(" with ");
+        if (line.starts_with(begin) && end != line.npos && end >= begin.size())
+            return std::string(line.substr(begin.size(), end - begin.size()));
+    }
+    return {};
+}
+
+struct asked_signature {
+    const std::string& text;
+    const std::string& file;  // of the signature
+    const std::string& allowed;
+};
+
+base::expected<std::string> judge(const asked_signature& of, const std::string& signer) {
+    const auto judged = keygen(
+        {"-Y", "verify", "-f", of.allowed, "-I", signer, "-n", signature_namespace, "-s", of.file},
+        of.text);
+    if (!judged) return judged.error();
+    const std::string named = judged->well ? good_signer(judged->printed) : std::string();
+    if (named.empty())
+        return base::fail("its signature is not a good one of {}: {}", base::printable(signer, 200),
+                          said(*judged));
+    return {boost::system::in_place_value, base::printable(named, 200)};
+}
+
+// ssh-keygen names those of one line that has the key, whether that line is for this namespace or
+// not; so it is asked again without it.
+base::expected<std::string> find_signer(const asked_signature& of, const temporary_folder& folder) {
+    auto left = base::read_file(of.allowed, most_allowed);
+    if (!left) return left.error();
+    base::failure why = base::fail("nobody in {} has signed it", base::printable(of.allowed, 300));
+    std::set<std::string> judged;
+    for (std::size_t tries = 0; tries < most_principals; ++tries) {
+        const auto lines = folder.keep("allowed", *left);
+        if (!lines) return lines.error();
+        const auto found = keygen({"-Y", "find-principals", "-f", *lines, "-s", of.file}, {});
+        if (!found) return found.error();
+        const auto names =
+            found->well ? principals_in(found->printed, *left) : std::vector<std::string>();
+        if (names.empty()) {
+            if (tries == 0) why.message += ": " + said(*found);
+            return why;
+        }
+        for (const std::string& name : names) {
+            if (!judged.insert(name).second) continue;
+            if (judged.size() > most_principals) return why;
+            auto signer = judge(of, name);
+            if (signer) return signer;
+            why = signer.error();
+        }
+        *left = without_line_of(*left, names);
+    }
+    return why;
+}
+
 }  // namespace
 
 base::expected<std::string> sign(const std::string& text, const std::string& key) {
@@ -96,23 +204,15 @@ base::expected<std::string> signer_of(const std::string& text, const std::string
     if (!folder) return folder.error();
     const auto file = folder->keep("signature", signature);
     if (!file) return file.error();
-    std::string signer = identity;
-    if (signer.empty()) {
-        const auto found = keygen({"-Y", "find-principals", "-f", allowed, "-s", *file}, {});
-        if (!found) return found.error();
-        if (!found->well)
-            return base::fail("nobody in {} has signed it: {}", base::printable(allowed, 300),
-                              said(*found));
-        signer = std::string(base::split(found->printed, '\n').front());
-    }
-    const auto judged = keygen(
-        {"-Y", "verify", "-f", allowed, "-I", signer, "-n", signature_namespace, "-s", *file},
-        text);
-    if (!judged) return judged.error();
-    if (!judged->well)
-        return base::fail("its signature is not a good one of {}: {}", base::printable(signer, 200),
-                          said(*judged));
-    return {boost::system::in_place_value, base::printable(signer, 200)};
+    const asked_signature of{text, *file, allowed};
+    auto signer = identity.empty() ? find_signer(of, *folder) : judge(of, identity);
+    if (signer) return signer;
+    // Where our files lie is nobody's business, and another place each time.
+    std::string why = signer.error().message;
+    const std::string ours = folder->at("");
+    for (std::size_t at = why.find(ours); at != why.npos; at = why.find(ours, at))
+        why.erase(at, ours.size());
+    return base::failure{std::move(why)};
 }
 
 }  // namespace postal::bundle

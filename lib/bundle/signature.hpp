@@ -18,8 +18,9 @@ inline constexpr const char* signature_namespace = "postal-bundle";
 // The armoured signature. `key` is the file of a private key, or of the public one of an agent's.
 [[nodiscard]] base::expected<std::string> sign(const std::string& text, const std::string& key);
 
-// Whose good signature it is, by the file of allowed signers (ssh-keygen(1)); where `identity` is
-// not empty it must be theirs.
+// Whose good signature it is, as ssh-keygen names them when it has verified it, by the file of
+// allowed signers (ssh-keygen(1)) and the namespaces in it; where `identity` is not empty it must
+// be theirs. Otherwise each is tried whose key has made it, a hundred at most.
 [[nodiscard]] base::expected<std::string> signer_of(const std::string& text,
                                                     const std::string& signature,
                                                     const std::string& allowed,

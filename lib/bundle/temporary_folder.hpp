@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A folder that nobody else may look into, for what other libraries and programs read as files; it
 // goes with its owner. Names in it are ours, never those of an archive.
+//
+// One such folder at a time, which has files alone, goes as well where SIGHUP, SIGINT or SIGTERM
+// ends the process; for main's thread.
 #pragma once
 
 #include "base/result.hpp"

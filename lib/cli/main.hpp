@@ -24,8 +24,9 @@ enum class exit_status : int {
     file_changed = 5,
     file_missing = 6,
     file_unlisted = 7,
-    other_version = 8,  // what was printed is not what this version prints
-    not_signed = 9,     // no good signature, though one is asked for
+    other_version = 8,    // what was printed is not what this version prints
+    not_signed = 9,       // no good signature, though one is asked for
+    not_recomputed = 10,  // nothing is wrong, and for some of it there is nothing to compute from
 };
 
 // One line on standard error: "NAME: MESSAGE".

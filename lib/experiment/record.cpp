@@ -21,7 +21,8 @@ constexpr std::size_t most_devices = 1000;
 
 // What a record names is read: nothing outside its own folder.
 bool is_below(const std::filesystem::path& path) {
-    return !path.is_absolute() && path == path.lexically_normal() &&
+    // As texts: "a//b" and "a/b" are equal as paths, and one file would have two names.
+    return !path.is_absolute() && path.native() == path.lexically_normal().native() &&
            (path.empty() || *path.begin() != "..");
 }
 

@@ -222,6 +222,13 @@ std::optional<costs> costs_of(const cost_log& log, double load_from_s, const sta
 struct opened_folder {
     const std::string& name;
     const file_source& read;
+
+    // Of files that somebody else has sent, each may want all the memory that a record may have.
+    [[nodiscard]] std::size_t readers() const {
+        constexpr std::size_t of_others = 2;
+        const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
+        return &read == &from_disk() ? processors : std::min(processors, of_others);
+    }
 };
 
 // Where a file is what the record says it is, its text.
@@ -290,8 +297,7 @@ std::vector<read_files> read_runs(const std::vector<recorded_run>& runs,
             all[at] = files_of(runs[at], folder, of);
     };
     std::vector<std::future<void>> others;
-    const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
-    while (others.size() + 1 < std::min(processors, runs.size()))
+    while (others.size() + 1 < std::min(folder.readers(), runs.size()))
         others.push_back(std::async(std::launch::async, work));
     work();
     for (std::future<void>& one : others)

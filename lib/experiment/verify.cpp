@@ -86,7 +86,16 @@ base::expected<verification> verify(const std::string& folder, const file_source
     const auto text = from(folder + "/experiment.json", largest_record);
     if (!text) return text.error();
     if (!stats::is_same(analysis_in(*text), analysis_in(record_text(read->record, analysed))))
-        to.found.push_back(differing_verdicts(read->record.version));
+        (read->record.version == base::build_version ? to.found : to.differs)
+            .push_back(differing_verdicts(read->record.version));
+    for (const recorded_run& one : read->record.runs) {
+        for (const kept_file& load : one.loads)
+            to.named.insert(load.path);
+        if (one.costs) to.named.insert(one.costs->path);
+        if (one.announced) to.named.insert(one.announced->path);
+    }
+    for (const measured_run& one : read->runs)
+        to.held += one.run.loads.size() + (one.run.costs ? 1 : 0) + (one.run.announced ? 1 : 0);
     for (const recorded_run& one : read->record.runs) {
         if (one.end == run_end::complete) continue;
         to.noted.push_back(

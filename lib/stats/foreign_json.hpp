@@ -28,7 +28,7 @@ struct json_bounds {
     std::size_t depth = 64;                      // lists and objects within each other
     std::size_t members = 10000;                 // of one object
     std::size_t key = 1024;                      // octets
-    std::size_t values = std::size_t{1} << 24U;  // of all the text
+    std::size_t values = std::size_t{1} << 23U;  // of all the text
 };
 
 [[nodiscard]] base::expected<json> parse_foreign(std::string_view text,

@@ -98,6 +98,17 @@ def test_runs_in_another_order(harmed):
     assert any("is missing, or not in its place" in line for line in analysed_anew(harmed, record))
 
 
+def test_verdicts_of_another_version(harmed):
+    """Its rules may have been others: no success, and not said to be wrong."""
+    record = harmed.record
+    record["version"] = "0.0.1"
+    record["analysis"]["metrics"].pop()
+    write(harmed, record)
+    verified = harmed.verify()
+    assert verified.status == 8 and "DIFFERS: the verdicts in the record are not those that follow" in verified.stdout
+    assert "WRONG" not in verified.stdout and "Nothing was left out" not in verified.stdout
+
+
 @pytest.mark.parametrize("harm", [
     lambda found: found["metrics"][0]["comparisons"][0].update(verdict="faster"),
     lambda found: found["metrics"][0]["comparisons"][0].update(ratio=2.5),

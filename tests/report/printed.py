@@ -10,6 +10,6 @@ def run(programs):
     def call(*arguments, status=0, **options):
         done = subprocess.run([programs.postal_report, *map(str, arguments)], capture_output=True, text=True,
                               timeout=60, **options)
-        assert status in (done.returncode, None), done.stderr
+        assert status is None or done.returncode == status, done.stderr
         return done
     return call

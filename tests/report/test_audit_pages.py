@@ -61,6 +61,14 @@ def test_an_audit_that_sees_nothing_has_no_verdict(audited):
     assert "none lost" not in said.stdout
 
 
+def test_an_audit_alone_has_nothing_to_be_held_against(audited, programs, folder):
+    audited()
+    done = run([programs.postal_report, "--verify", folder])
+    assert done.status == 10, done.stderr
+    assert "unchecked: audit.json has no digests of its own" in done.stdout
+    assert "Verified" not in done.stdout and "WRONG" not in done.stdout
+
+
 def test_csv_has_a_line_for_each_disk(audited):
     rows = list(csv.DictReader(io.StringIO(audited()("--csv").stdout)))
     assert len(rows) == 4 * CUTS * 3

@@ -237,6 +237,8 @@ TEST_CASE("records: what is no record of an experiment is refused, with its key"
                       {"runs/0/state", "\"fine\"", "one of complete, failed, interrupted"},
                       {"runs/0/loads/0/path", "\"/etc/passwd\"", below},
                       {"runs/0/loads/0/path", "\"../x\"", below},
+                      {"runs/0/loads/0/path", "\"runs//x\"", below},
+                      {"runs/0/loads/0/path", "\"runs/./x\"", below},
                       {"runs/0/loads/1/path", "\"runs/../../x\"", below},
                       {"runs/0/costs/path", "\"runs/..\"", below},
                       {"runs/0/costs/path", "\"runs/./b01/costs.json\"", below},

@@ -36,7 +36,14 @@ TEST_CASE("files: what lies beneath a folder, and no way out of it") {
         CHECK(read("sub/b") == "deep");
         CHECK_THAT(read("a", 3), Catch::Contains("/a: "));
         for (const char* link : {"link", "folder/b"})
-            CHECK_THAT(read(link), Catch::EndsWith(": is a link, or behind one"));
+            CHECK_THAT(read(link), Catch::EndsWith(": is not there, or a link, or behind one"));
+        for (const char* gone_or_link : {"link", "folder/b", "none", "sub/none"})
+            CHECK_FALSE(bundle::read_if_beneath(gone, gone_or_link, 100)->has_value());
+        CHECK(**bundle::read_if_beneath(gone, "a", 100) == "content");
+        for (const char* other : {"pipe", "sub", "../a", "a/b"})
+            CHECK(bundle::read_if_beneath(gone, other, 100).has_error());
+        CHECK(bundle::read_if_beneath(gone, "a", 3).has_error());
+        CHECK(bundle::read_if_beneath(gone + "none", "a", 3).has_error());
         CHECK_THAT(read("pipe"), Catch::EndsWith(": is no plain file"));
         CHECK_THAT(read("sub"), Catch::EndsWith(": is no plain file"));
         for (const char* out : {"../a", "/etc/passwd", "none"})

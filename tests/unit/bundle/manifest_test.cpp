@@ -70,6 +70,11 @@ TEST_CASE("manifest: what no manifest says is refused") {
     bad.records.assign(1001, "records/a.json");
     CHECK(refusal(bad) == "records is not a list of at most 1000");
     bad = good();
+    bad.records.clear();
+    CHECK_THAT(refusal(bad), Catch::StartsWith("records is not a list of at least one"));
+    bad.account = true;
+    CHECK(refusal(bad).empty());
+    bad = good();
     bad.results = "/";
     CHECK(refusal(bad) == "results is not \"results/\" or empty");
 }

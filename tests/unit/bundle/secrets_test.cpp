@@ -33,12 +33,30 @@ TEST_CASE("secrets: in texts") {
              row{"args = password=test scheme", "args = password=(left out) scheme"},
              row{"https://me:hunter2@example.com/x", "https://me:(left out)@example.com/x"},
              row{"http://me@example.com:80/", "http://me@example.com:80/"},
+             row{"http://token=:a@b c", "http://token=:(left out)@b c"},
              row{"the password is asked for", "the password is asked for"},
              row{"--password-file /x", "--password-file /x"},
              row{"password = \"\"", "password = \"\""},
              row{"secret=", "secret="},
              row{"password = \"open", "password = \"(left out)"},
              row{"token: abc}", "token: (left out)}"},
+             row{"password = \"\"\"a\nhunter\"\"\"\nx = 1",
+                 "password = \"\"\"(left out)\"\"\"\nx = 1"},
+             row{"password = '''a 'hunter'''", "password = '''(left out)'''"},
+             row{"password = \"a\\\"hunter\" # \"", "password = \"(left out)\" # \""},
+             row{"password = 'a\\' # x", "password = '(left out)' # x"},
+             row{"secret = [\"a]hunter\",\"hunter2\"]\nx = [1]", "secret = [(left out)]\nx = [1]"},
+             row{"secret = [ # ]\n [\"hunter\"], {a = 1}]\nx", "secret = [(left out)]\nx"},
+             row{"credentials = {user = \"x}\", pass = \"hunter\"}, y = 2",
+                 "credentials = {(left out)}, y = 2"},
+             row{"\"API key\": \"hunter\"", "\"API key\": \"(left out)\""},
+             row{"[\"--password=my hunter two\", \"y\"]", "[\"--password=(left out)\", \"y\"]"},
+             row{"x --password=a,hunter --port 25", "x --password=(left out) --port 25"},
+             row{"x --password=a\"hunter b\" y", "x --password=(left out) y"},
+             row{"x 'password=a,hunter two' y", "x 'password=(left out)' y"},
+             row{"password: my hunter two\nx: 1", "password: (left out)\nx: 1"},
+             row{"[a.credentials]\nuser = \"hunter\"\n[b]\nuser = \"c\"",
+                 "[a.credentials]\nuser = \"(left out)\"\n[b]\nuser = \"c\""},
          }) {
         INFO(text);
         const auto cleaned = bundle::without_secrets(text);
@@ -63,4 +81,23 @@ TEST_CASE("secrets: in JSON") {
     CHECK(cleaned.text.find("\"25\"") != std::string::npos);
     CHECK(bundle::json_without_secrets(cleaned.text)->removed == 0);
     CHECK(bundle::json_without_secrets("{").has_error());
+    struct row {
+        const char* document;
+        std::size_t removed = 1;
+    };
+    for (const auto& [document, removed] :
+         {row{R"(["--password=my hunter two"])"}, row{R"(["--password=a,hunter"])"},
+          row{R"(["--password=a\"hunter"])"}, row{R"(["password=a \"hunter"])"},
+          row{R"(["--password my hunter"])"}, row{R"(["x","--password",["a","hunter"]])", 2},
+          row{R"({"options":{"password":["hunter1","hunter2"],"api_token":[1234]}})", 3},
+          row{R"({"API key":"hunter"})"}, row{R"({"credentials":{"user":{"name":"hunter"}}})"},
+          row{R"({"text":"password = \"\"\"hunter\"\"\""})"}}) {
+        INFO(document);
+        const auto made = clean(document);
+        CHECK(made.removed == removed);
+        CHECK(made.text.find("hunter") == std::string::npos);
+        CHECK(made.text.find("1234") == std::string::npos);
+        CHECK(bundle::json_without_secrets(made.text)->removed == 0);
+    }
+    CHECK(clean(R"({"password":true,"token":null})").removed == 0);
 }

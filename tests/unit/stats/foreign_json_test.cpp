@@ -63,6 +63,15 @@ TEST_CASE("foreign json: what is wrong or too much is said") {
     CHECK(refusal("[1,2,3,4,5,6,7,8]", few).empty());
 }
 
+// Each is a list with memory of its own: far more of it than there is text.
+TEST_CASE("foreign json: a small file of many lists is no large tree") {
+    std::string many = "[";
+    for (int i = 0; i < 4300000; ++i)
+        many += "[0],";
+    CHECK(refusal(many + "0]") == "has more than 8388608 values");
+    CHECK(refusal("[" + many.substr(1, 3999999) + "]").empty());
+}
+
 TEST_CASE("foreign json: cut off at each octet it is refused") {
     const std::string whole = R"({"a":[1,-2.5,"\u20ac"],"b":{"c":true,"d":null}})";
     for (std::size_t size = 0; size < whole.size(); ++size)
