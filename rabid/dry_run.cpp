@@ -41,14 +41,26 @@ std::string describe_dry_run(const plan& of) {
     program::add_load(
         rows, of.load, chosen,
         {"connections", chosen.rounds ? "--rounds" : "--connections", of.most_connections()});
-    rows.emplace_back("messages", messages_text(chosen));
+    if (of.populates) {
+        const population_recipe& recipe = of.populates->recipe();
+        rows.emplace_back(
+            "fills",
+            fmt::format("{} in {}, seed {}",
+                        base::format_amount(of.populates->wanted_of_all(), "message"),
+                        base::format_amount(recipe.plan.folders.size(), "folder of each account"),
+                        recipe.plan.seed));
+        for (std::size_t i = 0; i < std::min(recipe.plan.folders.size(), most_accounts_shown); ++i)
+            rows.emplace_back("", recipe.plan.folders[i]);
+    } else {
+        rows.emplace_back("messages", messages_text(chosen));
+    }
     if (chosen.watch.count() > 0)
         rows.emplace_back("watches", "for new mail, with an interval of " +
                                          base::format_duration(chosen.watch) +
                                          (chosen.imap_percent == 0               ? ""
                                           : chosen.watch_by == notified_by::idle ? ", in IDLE"
                                                                                  : ", with NOOP"));
-    else if (chosen.imap_percent > 0)
+    else if (chosen.imap_percent > 0 && !of.populates)
         rows.emplace_back("profile", base::printable(chosen.profile, 200));
     rows.emplace_back("accounts", std::to_string(of.accounts_of_all));
     const std::size_t shown = std::min(of.users->size(), most_accounts_shown);

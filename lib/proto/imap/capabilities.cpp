@@ -29,6 +29,7 @@ constexpr capability_row capability_rows[] = {
     {"LOGINDISABLED", imap_capability::login_disabled},
     {"SORT", imap_capability::sort},
     {"THREAD=REFERENCES", imap_capability::thread_references},
+    {"MULTIAPPEND", imap_capability::multi_append},
 };
 
 }  // namespace

@@ -30,7 +30,8 @@ enum class imap_capability : std::uint8_t {
     name_space,      // RFC 2342
     login_disabled,  // RFC 3501 6.2.3
     sort,            // RFC 5256
-    thread_references
+    thread_references,
+    multi_append  // RFC 3502
 };
 
 class imap_capabilities {

@@ -25,8 +25,11 @@ enum class imap_code : std::uint8_t {
     closed,
     highest_modseq,  // number
     no_modseq,
-    uid_next,     // number
-    uid_validity  // number
+    uid_next,      // number
+    uid_validity,  // number
+    append_uid,    // number: UIDVALIDITY; arguments: that, and the UIDs (RFC 4315)
+    over_quota,    // RFC 9208
+    try_create
 };
 
 // A response text taken apart: "[CODE arguments] text".
