@@ -44,6 +44,7 @@ void account_books::found(const found_identity& id, bool intact) {
     placed& known = known_[id.sequence];
     if (known == placed::acknowledged || known == placed::present) return;
     known = placed::present;
+    ++progress_;
     state_.fresh.push_back(static_cast<std::uint32_t>(id.sequence));
 }
 

@@ -69,7 +69,12 @@ class account_books {
     void found(const found_identity& id, bool intact);
     [[nodiscard]] folder_state end();
 
-    void settle(std::uint32_t sequence, placed how) noexcept { known_[sequence] = how; }
+    void settle(std::uint32_t sequence, placed how) noexcept {
+        known_[sequence] = how;
+        progress_ += how == placed::acknowledged ? 1 : 0;
+    }
+    // Grows with each message that is known to be there.
+    [[nodiscard]] std::uint64_t progress() const noexcept { return progress_; }
     [[nodiscard]] placed known(std::uint32_t sequence) const noexcept { return known_[sequence]; }
 
   private:
@@ -79,6 +84,7 @@ class account_books {
     std::vector<placed> known_;  // by sequence
     std::vector<bool> seen_;     // likewise, in the folder at hand
     std::size_t folder_ = 0;
+    std::uint64_t progress_ = 0;
     folder_state state_;
 };
 

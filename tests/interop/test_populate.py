@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """rabid --populate against a real Dovecot: mailboxes filled from a seed, gone on with, read back, and held in a ledger."""
+import contextlib
 import email.utils
 import imaplib
 import re
+import sqlite3
 
 import pytest
 
 from conftest import login_names
+from support.ledger import wrong
 from support.mail import made_message
+from support.process import Process, wait_until
 
 SMALL = "messages=120,folders=4,years=2,size=lognormal:2K,0.5,16K"
 STORES = ("maildir", "sdbox", "mdbox")
@@ -170,3 +174,58 @@ def test_quota_is_a_refusal_and_no_endless_run(filled):
     run = populate(status=3)
     assert run.record["totals"]["confirmed"] == 50 == messages(mailbox(server, server.users[0]))
     assert "missing" not in run.stderr and "70 not come to" in run.stderr
+
+
+def test_the_ledger_knows_each_message(filled, folder, report):
+    server, populate = filled()
+    book = folder / "book.db"
+    populate("--ledger", book)
+    found, status = report(book)
+    assert status == 0 and not wrong(found)
+    assert found["acknowledged"] == found["found"] == 240
+    # Mended in a later run: neither lost, nor doubled, nor out of order.
+    client = imap(server, server.users[0])
+    client.select("INBOX")
+    client.store("2:6", "+FLAGS", r"(\Deleted)")
+    client.expunge()
+    client.logout()
+    mended = populate("--ledger", book)
+    assert (mended.record["totals"]["appended"], mended.record["totals"]["present"]) == (5, 235)
+    found, status = report(book)
+    assert status == 0 and not wrong(found), found
+    assert found["acknowledged"] == found["found"] == 240
+    # Twice at the same time, and changed behind Dovecot's back.
+    client = imap(server, server.users[0])
+    client.select("INBOX")
+    client.copy("1:3", "INBOX")
+    client.logout()
+    victim = sorted((server.mail / server.users[1] / "Maildir" / "cur").iterdir())[0]
+    text = victim.read_bytes()
+    victim.write_bytes(text[:-4] + bytes([text[-4] ^ 1]) + text[-3:])
+    populate("--ledger", book, status=3)
+    found, status = report(book)
+    assert status == 3 and wrong(found) == {"duplicated": 3, "corrupt": 1}, found
+
+
+def test_a_killed_run_is_gone_on_with(filled, folder, report, programs):
+    server, populate = filled()
+    book = folder / "book.db"
+    recipe = SMALL.replace("120", "3000")
+    killed = Process([programs.rabid, "--populate", recipe, "-p", "2", "--ledger", book, "--imap", server.imap, server.imap, server.logins],
+                     folder, "killed")
+    wait_until(lambda: book.exists() and sent_rows(book) > 300, "some messages in the ledger")
+    killed.kill()
+    run = populate("--ledger", book, recipe=recipe)
+    assert run.record["totals"]["confirmed"] == 6000
+    assert all(messages(mailbox(server, user)) == 3000 for user in server.users)
+    found, status = report(book)
+    assert status == 0 and not wrong(found), found
+    assert found["found"] == 6000
+
+
+def sent_rows(book):
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{book}?mode=ro", uri=True)) as rows:
+            return rows.execute("SELECT count(*) FROM sent").fetchone()[0]
+    except sqlite3.Error:
+        return 0

@@ -329,7 +329,7 @@ TEST_CASE("imap_responses: a session with Dovecot") {
     REQUIRE(lines.size() == 120);
     CHECK(lines.back() == "tagged a27 ok 'Logout completed.'");
     const std::string expected[] = {
-        "list",
+        "list 46",
         "status",
         "date 20-Nov-2026 20:16:57 +0000",
         "modseq 4",
@@ -343,7 +343,7 @@ TEST_CASE("imap_responses: a session with Dovecot") {
         "piece hello 1",
         "vanished 2:2",
         "untagged ok " + code(imap_code::other) + " [1795205818] 1795205818 2 2 'Moved UIDs.'",
-        "tagged a20 ok " + code(imap_code::other) +
+        "tagged a20 ok " + code(imap_code::append_uid) +
             " [1795205817] 1795205817 4 'Append completed.'",
     };
     for (const std::string& line : expected) {
