@@ -48,6 +48,12 @@ void account_books::found(const found_identity& id, bool intact) {
     state_.fresh.push_back(static_cast<std::uint32_t>(id.sequence));
 }
 
+bool account_books::end_visit() noexcept {
+    const bool moved = std::exchange(progress_of_visit_, progress_) != progress_;
+    fruitless_visits_ = moved ? 0 : fruitless_visits_ + 1;
+    return moved;
+}
+
 folder_state account_books::end() {
     for (const std::uint32_t n : by_folder_[folder_]) {
         if (seen_[n] || known_[n] == placed::refused) continue;

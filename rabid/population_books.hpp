@@ -73,8 +73,10 @@ class account_books {
         known_[sequence] = how;
         progress_ += how == placed::acknowledged ? 1 : 0;
     }
-    // Grows with each message that is known to be there.
-    [[nodiscard]] std::uint64_t progress() const noexcept { return progress_; }
+    // A visit is over. True when more messages are known to be there than before it.
+    bool end_visit() noexcept;
+    // Some visits in a row have brought nothing.
+    [[nodiscard]] bool fruitless() const noexcept { return fruitless_visits_ >= 3; }
     [[nodiscard]] placed known(std::uint32_t sequence) const noexcept { return known_[sequence]; }
 
   private:
@@ -84,7 +86,9 @@ class account_books {
     std::vector<placed> known_;  // by sequence
     std::vector<bool> seen_;     // likewise, in the folder at hand
     std::size_t folder_ = 0;
-    std::uint64_t progress_ = 0;
+    std::uint64_t progress_ = 0;           // messages that are known to be there
+    std::uint64_t progress_of_visit_ = 0;  // up to the last one
+    unsigned fruitless_visits_ = 0;
     folder_state state_;
 };
 

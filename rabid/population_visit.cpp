@@ -28,6 +28,7 @@ population_visit::population_visit(const visit_context& who, population& all)
       reader_(who.context, who.messages, who.random) {}
 
 asio::awaitable<bool> population_visit::run() {
+    visit_.connection.set_fruitless(books_.fruitless());
     bool fine = co_await begin();
     visit_.connection.set_hurried(false);
     if (fine) fine = co_await fill_all();
@@ -244,7 +245,11 @@ asio::awaitable<bool> population_visit::say_append(std::size_t folder,
 void population_visit::settle(std::size_t folder, std::span<const std::uint32_t> batch,
                               placed how) {
     stats::tally& counts = visit_.context.shared.counts();
-    if (how == placed::acknowledged) counts.appended += batch.size();
+    if (how == placed::acknowledged) {
+        counts.appended += batch.size();
+        visit_.connection.set_fruitless(false);
+        visit_.context.shared.own.made_progress();
+    }
     if (how == placed::in_doubt) counts.append_in_doubt += batch.size();
     const ledger::outcome outcome = how == placed::acknowledged ? ledger::outcome::accepted
                                     : how == placed::in_doubt   ? ledger::outcome::in_doubt

@@ -66,10 +66,9 @@ asio::awaitable<void> session::visit_someone() {
 
 // The account keeps its turn, and the session its ticket, until all is done.
 asio::awaitable<void> session::fill_someone(std::size_t account_number) {
-    const account& whose = plan_.users->at(account_number);
-    const std::uint64_t before = plan_.populates->books(account_number, whose).progress();
     const bool done = co_await call_on(account_number);
-    const bool moved = plan_.populates->books(account_number, whose).progress() != before;
+    const bool moved =
+        plan_.populates->books(account_number, plan_.users->at(account_number)).end_visit();
     if (done) plan_.populates->done(account_number);
     plan_.users->give_back(account_number, done ? visit_result::done : visit_result::unfinished);
     if (done || moved) opening_.succeeded();
