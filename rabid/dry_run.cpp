@@ -38,17 +38,19 @@ std::string describe_dry_run(const plan& of) {
     rows.emplace_back("connections", fmt::format("{} % IMAP, {} % POP3", chosen.imap_percent,
                                                  100 - chosen.imap_percent));
     rows.emplace_back("sessions", std::to_string(of.load.sessions));
-    program::add_load(
-        rows, of.load, chosen,
-        {"connections", chosen.rounds ? "--rounds" : "--connections", of.most_connections()});
+    program::add_load(rows, of.load, chosen,
+                      {"connections",
+                       of.populates    ? "--populate"
+                       : chosen.rounds ? "--rounds"
+                                       : "--connections",
+                       of.most_connections()});
     if (of.populates) {
         const population_recipe& recipe = of.populates->recipe();
-        rows.emplace_back(
-            "fills",
-            fmt::format("{} in {}, seed {}",
-                        base::format_amount(of.populates->wanted_of_all(), "message"),
-                        base::format_amount(recipe.plan.folders.size(), "folder of each account"),
-                        recipe.plan.seed));
+        rows.emplace_back("fills",
+                          fmt::format("{} in {} of each account, seed {}",
+                                      base::format_amount(of.populates->wanted_of_all(), "message"),
+                                      base::format_amount(recipe.plan.folders.size(), "folder"),
+                                      recipe.plan.seed));
         for (std::size_t i = 0; i < std::min(recipe.plan.folders.size(), most_accounts_shown); ++i)
             rows.emplace_back("", recipe.plan.folders[i]);
     } else {

@@ -35,6 +35,9 @@ bool needs_passwords(const plan& of) {
 }
 
 expected<void> prepare_load(plan& into) {
+    // The same command makes the same mailboxes.
+    if (!into.chosen.populate.empty() && !into.chosen.seed)
+        into.chosen.seed = options::usual_population_seed;
     auto sessions = program::own_sessions(into.chosen, into.load.share, into.chosen.sessions);
     if (!sessions) return sessions.error();
     into.load.sessions = *sessions;
@@ -52,8 +55,7 @@ expected<void> prepare_load(plan& into) {
 
 // Each account has one turn, and more where a visit breaks off.
 expected<void> plan_population(plan& into, std::vector<account> ours) {
-    auto recipe = read_population(into.chosen.populate,
-                                  into.chosen.seed.value_or(options::usual_population_seed));
+    auto recipe = read_population(into.chosen.populate, into.load.seed);
     if (!recipe) return base::fail("--populate: {}", recipe.error().message);
     into.users = std::make_unique<accounts>(std::move(ours), sharing::exclusive, 1);
     auto made =

@@ -141,12 +141,16 @@ constexpr auto words_of(metric) {
 inline constexpr double least_confidence = 0.5;
 inline constexpr double most_confidence = 0.9999;
 
+// What a variable says as a number from 1 on, such as "10000"; nothing for other texts.
+[[nodiscard]] std::optional<double> size_of_variable(std::string_view text) noexcept;
+
 struct verdict_rules {
     metric about = metric::messages;
     std::size_t program = 0;  // whose messages: an index into load.programs
     double margin = 0.02;
     double confidence = 0.95;
     double max_errors = 0.01;  // a run with a larger share of errors voids its block
+    std::string size{};        // a variable whose value, a number, variants differ in; empty: none
 };
 
 struct cost_sources {
@@ -197,6 +201,10 @@ struct experiment {
 // Of the whole machine, for each message of all programs together.
 [[nodiscard]] constexpr bool is_cost(metric one) {
     return one == metric::cpu || one == metric::written || one == metric::flushes;
+}
+
+[[nodiscard]] constexpr bool is_latency(metric one) {
+    return one == metric::p50 || one == metric::p99;
 }
 
 // What the command line says instead of the file: --set NAME=VALUE.
