@@ -115,6 +115,27 @@ const ratioChart = () => {
     return { type: 'line', plugins: [band], data: { datasets: sets }, options: made };
 };
 
+// ---- growth with a size ----
+
+const growthChart = () => {
+    const lines = data.growths.filter(one => one.points.length > 0);
+    const all = index => lines.flatMap(one => one.points.map(each => each[index]));
+    const sizes = all(0), times = all(1);
+    return {
+        type: 'line',
+        data: {
+            datasets: lines.map((one, index) => lineOf(index, one.label, one.points.map(([x, y]) => ({ x, y }))))
+        },
+        options: options(
+            {
+                x: axis(data.size + ' (logarithmic)', { type: 'logarithmic', min: Math.min(...sizes) / 1.25, max: Math.max(...sizes) * 1.25 }),
+                y: axis('latency (logarithmic)', { type: 'logarithmic', min: Math.min(...times) / 1.25, max: Math.max(...times) * 1.25,
+                    ticks: { callback: latencyTick, autoSkip: true } })
+            },
+            { title: items => number(items[0].raw.x) + ' ' + data.size, label: item => ' ' + item.dataset.label + ': ' + latency(item.raw.y) }, true)
+    };
+};
+
 // ---- over time ----
 
 const plain = value => value >= 100 ? number(value) : String(Number(value.toPrecision(3)));
@@ -148,6 +169,7 @@ const timeChart = (key, title, show) => () => {
 
 show({
     'chart-ratios': ratioChart,
+    'chart-growth': growthChart,
     'chart-rate': timeChart('rate', 'messages / min', value => number(value) + ' messages/min'),
     'chart-distribution': () => tailChart(data.variants.flatMap((one, index) => one.tail.length === 0 ? []
         : [lineOf(index, one.label, tail(one.tail))]), many),

@@ -218,6 +218,26 @@ std::string ratio_json(const experiment::results& of, const experiment::analysis
           one.interval ? numbers_of({(*one.interval)[0], (*one.interval)[1]}) : "null"}});
 }
 
+// Of those that are times: by size, in microseconds.
+std::vector<std::string> growths_json(const experiment::analysis& found) {
+    std::vector<std::string> lines;
+    for (const experiment::growth_result& one : found.growths) {
+        if (!one.is_time) continue;
+        std::vector<std::array<double, 2>> points;
+        for (std::size_t i = 0; i < std::min(one.typical.size(), found.sizes.size()); ++i)
+            if (one.typical[i] && *one.typical[i] > 0 && found.sizes[i])
+                points.push_back({*found.sizes[i], *one.typical[i]});
+        std::sort(points.begin(), points.end());
+        std::vector<std::string> drawn;
+        for (const auto& each : points)
+            drawn.push_back(numbers_of({each[0], each[1]}));
+        lines.push_back(
+            object_of({{"label", text(fmt::format("{} n^{:.2f}", one.what, one.found.exponent))},
+                       {"points", list_of(drawn)}}));
+    }
+    return lines;
+}
+
 }  // namespace
 
 experiment_charts charts_of(const experiment::results& of, const experiment::analysis& found) {
@@ -258,6 +278,8 @@ experiment_charts charts_of(const experiment::results& of, const experiment::ana
     if (verdict.compared.same)
         ratios.push_back(ratio_json(of, found, *verdict.compared.same, true));
     to.compared = ratios.size();
+    const std::vector<std::string> growths = growths_json(found);
+    to.growths = growths.size();
     const bool higher = verdict.table.direction == stats::metric_direction::higher_is_better;
     to.data = object_of({{"longest_s", drawn_number(longest_s)},
                          {"warmup_s", drawn_number(of.record.warmup_s)},
@@ -266,7 +288,9 @@ experiment_charts charts_of(const experiment::results& of, const experiment::ana
                          {"baseline", text(of.record.variants.front().name)},
                          {"higher", fmt::to_string(higher)},
                          {"variants", list_of(variants)},
-                         {"ratios", list_of(ratios)}});
+                         {"ratios", list_of(ratios)},
+                         {"size", text(of.record.verdict.size)},
+                         {"growths", list_of(growths)}});
     return to;
 }
 

@@ -7,6 +7,8 @@
 // Where there are few runs, each one's rate is there, too. Latencies: the distributions of these
 // runs in one.
 //
+// Growth: of each latency, and each verb, a point at each size, the geometric mean over the blocks.
+//
 // Of more than `most_drawn` variants the first is drawn and those that differ most from it.
 #pragma once
 
@@ -36,6 +38,7 @@ struct experiment_charts {
     bool latencies = false;
     std::vector<const quantity*> costs;  // those that any run has
     std::size_t compared = 0;            // rows of the chart of ratios
+    std::size_t growths = 0;             // lines of the chart of growth with a size
 };
 
 experiment_charts charts_of(const experiment::results& of, const experiment::analysis& found);

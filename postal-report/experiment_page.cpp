@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/text.hpp"
 #include "experiment/findings.hpp"
 #include "postal-report/assets.hpp"
 #include "postal-report/experiment.hpp"
@@ -100,6 +101,15 @@ void add_charts(document& to, const results& of, const analysis& found,
                 "end goes on beyond the chart. Within the band a difference does not matter.",
                 level * 100),
             9.0 + 2.6 * static_cast<double>(charts.compared)});
+    }
+    if (charts.growths > 0) {
+        to.add(
+            chart{"chart-growth", "Latency by " + base::printable(of.record.verdict.size, 40),
+                  "Both axes are logarithmic, so that what grows as a power is a straight line; "
+                  "each point "
+                  "is the geometric mean over the blocks that count, and the exponent that of the "
+                  "sentences above.",
+                  room_rem});
     }
     if (charts.rates) {
         to.add(chart{"chart-rate", "Messages a minute over time",

@@ -33,6 +33,7 @@ table agent_table(const std::vector<record>& records);
 // Of rabid over IMAP: commands by kind, and what a profile wanted and did.
 table command_table(const std::vector<record>& records);
 table profile_table(const std::vector<record>& records);
+table size_table(const std::vector<record>& records);
 table host_table(const std::vector<record>& records);
 // What several records were compared for, and the other options; one record has only the latter.
 inline constexpr const char* compared_name = "compared";

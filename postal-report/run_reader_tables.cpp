@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -117,6 +119,35 @@ compared_row row_of(std::string name, std::optional<Part> stats::run_record::*pa
             }};
 }
 
+// "0", "1 to 9", "1,000 to 9,999"; the last class has no end.
+std::string size_words(const std::string& least) {
+    const auto from = base::parse_count(least);
+    if (!from || *from == 0) return least;
+    const std::string first = base::format_count(*from);
+    if (*from >= stats::least_of_size_class(stats::size_classes - 1)) return first + " and more";
+    return first + " to " + base::format_count(*from * 10 - 1);
+}
+
+// "p50 3.10 ms, p99 8.00 ms of 205"
+std::string show_sized(const stats::phase_figures& of) {
+    std::vector<std::string> times;
+    if (of.p50) times.push_back("p50 " + show_latency(of.p50));
+    if (of.p99) times.push_back("p99 " + show_latency(of.p99));
+    if (times.empty() && of.max) times.push_back("max " + show_latency(of.max));
+    return base::join(times, ", ") + " of " + base::format_count(of.count);
+}
+
+// Of one verb and one class of sizes.
+compared_row sized_row(const std::string& verb, const std::string& least) {
+    return {verb + ", " + size_words(least), [verb, least](const record& one) {
+                if (!one.profile) return std::string{unknown};
+                for (const verb_figures& each : one.profile->verbs)
+                    for (const stats::phase_figures& sized : each.by_size)
+                        if (each.verb == verb && sized.name == least) return show_sized(sized);
+                return std::string{"0"};
+            }};
+}
+
 std::vector<std::string> reader_cells(const std::string& kind, const command_count& of) {
     std::vector<std::string> cells{kind};
     for (const std::uint64_t count : {of.sent, of.ok, of.no, of.bad, of.unanswered})
@@ -179,6 +210,32 @@ table command_table(const std::vector<record>& records) {
     std::vector<compared_row> rows;
     for (const std::string& name : names)
         rows.push_back(kind_row(name));
+    add_rows(made, records, rows);
+    return made;
+}
+
+table size_table(const std::vector<record>& records) {
+    table made{"sizes", "Actions by size of the mailbox", record_columns(records), {}};
+    std::vector<std::pair<std::string, std::string>> known;  // verb, least messages
+    std::vector<std::string> sizes;
+    for (const record& one : records) {
+        if (!one.profile) continue;
+        for (const verb_figures& verb : one.profile->verbs) {
+            add_names(sizes, verb.by_size, &stats::phase_figures::name);
+            for (const stats::phase_figures& each : verb.by_size)
+                known.emplace_back(verb.verb, each.name);
+        }
+    }
+    if (sizes.size() < 2) return made;  // what the table of actions has
+    made.note = "messages in the mailbox when the action began, by powers of ten; of those done";
+    std::stable_sort(known.begin(), known.end(), [](const auto& a, const auto& b) {
+        return std::tuple(a.first, a.second.size(), a.second) <
+               std::tuple(b.first, b.second.size(), b.second);
+    });
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    std::vector<compared_row> rows;
+    for (const auto& [verb, least] : known)
+        rows.push_back(sized_row(verb, least));
     add_rows(made, records, rows);
     return made;
 }

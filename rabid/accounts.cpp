@@ -59,6 +59,7 @@ void accounts::give_back(std::size_t number, visit_result how) {
         out_[number] = false;
         return;
     }
+    if (how == visit_result::unfinished) --turns_[number];
     const bool had_its_turn = (how == visit_result::done || rounds_) && turns_[number] > round_;
     (had_its_turn ? visited_ : free_).push_back(number);
 }

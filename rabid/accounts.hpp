@@ -33,7 +33,8 @@ struct account {
 };
 
 enum class sharing { exclusive, shared };
-enum class visit_result { done, failed };
+// unfinished: its turn is not over, whatever the rounds.
+enum class visit_result { done, failed, unfinished };
 
 class accounts {
   public:

@@ -38,10 +38,24 @@ std::string describe_dry_run(const plan& of) {
     rows.emplace_back("connections", fmt::format("{} % IMAP, {} % POP3", chosen.imap_percent,
                                                  100 - chosen.imap_percent));
     rows.emplace_back("sessions", std::to_string(of.load.sessions));
-    program::add_load(
-        rows, of.load, chosen,
-        {"connections", chosen.rounds ? "--rounds" : "--connections", of.most_connections()});
-    rows.emplace_back("messages", messages_text(chosen));
+    program::add_load(rows, of.load, chosen,
+                      {"connections",
+                       of.populates    ? "--populate"
+                       : chosen.rounds ? "--rounds"
+                                       : "--connections",
+                       of.most_connections()});
+    if (of.populates) {
+        const population_recipe& recipe = of.populates->recipe();
+        rows.emplace_back("fills",
+                          fmt::format("{} in {} of each account, seed {}",
+                                      base::format_amount(of.populates->wanted_of_all(), "message"),
+                                      base::format_amount(recipe.plan.folders.size(), "folder"),
+                                      recipe.plan.seed));
+        for (std::size_t i = 0; i < std::min(recipe.plan.folders.size(), most_accounts_shown); ++i)
+            rows.emplace_back("", recipe.plan.folders[i]);
+    } else {
+        rows.emplace_back("messages", messages_text(chosen));
+    }
     if (chosen.watch.count() > 0)
         rows.emplace_back("watches", "for new mail, with an interval of " +
                                          base::format_duration(chosen.watch) +
@@ -49,7 +63,7 @@ std::string describe_dry_run(const plan& of) {
                                           : chosen.watch_by == notified_by::idle ? ", in IDLE"
                                           : chosen.watch_by == notified_by::noop ? ", with NOOP"
                                                                                  : ", by NOTIFY"));
-    else if (chosen.imap_percent > 0)
+    else if (chosen.imap_percent > 0 && !of.populates)
         rows.emplace_back("profile", base::printable(chosen.profile, 200));
     rows.emplace_back("accounts", std::to_string(of.accounts_of_all));
     const std::size_t shown = std::min(of.users->size(), most_accounts_shown);

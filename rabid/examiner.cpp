@@ -22,13 +22,14 @@ std::string_view header_section(std::string_view message) {
 
 }  // namespace
 
-void examiner::open(const account& whose, ledger::way through, std::uint32_t session) {
+void examiner::open(const account& whose, ledger::way through, std::uint32_t session,
+                    std::string_view folder) {
     through_ = through;
     session_ = session;
     seen_.clear();
     copies_.clear();
     if (context_.row_buffer() != nullptr) {
-        mailbox_ = context_.row_buffer()->address(whose.address);
+        mailbox_ = context_.row_buffer()->address(std::string(whose.address).append(folder));
         server_ = context_.row_buffer()->address(store_read_by(through));
     }
     notes_.begin(context_.row_buffer(), mailbox_, server_, through);
@@ -124,10 +125,10 @@ examination_result examiner::judge(mail::check_result checked, ledger::seen_row&
     if (checked.what == mail::integrity::foreign) return judge_stranger(row);
     if (checked.id != nullptr) count_twice(*checked.id, uid);
     if (checked.what == mail::integrity::verified) {
-        counts.verified += 1;
+        ++integrity().verified;
         return examination_result::verified;
     }
-    counts.corrupt += 1;
+    ++integrity().corrupt;
     counts.errors.add(to_text(stage::check), 0, ledger::to_text(row.what), row.detail);
     return checked.id != nullptr ? examination_result::corrupt : examination_result::doubtful;
 }
@@ -149,19 +150,23 @@ examination_result examiner::judge_stranger(ledger::seen_row& row) {
     stats::tally& counts = context_.shared.counts();
     ledger::evidence& kept = message_.kept();
     if (!kept.whole() || !mail::is_old_postal(header_section(kept.text()))) {
-        counts.foreign += 1;
+        ++integrity().foreign;
         return examination_result::foreign;
     }
     const bool fine = mail::check_old_postal(kept.text()).value_or(false);
-    counts.original += 1;
+    ++integrity().original;
     row.what = condition::original;
     if (!fine) {
         row.what = condition::original_corrupt;
         row.detail = "mail of the original postal whose digest does not match";
-        counts.corrupt += 1;
+        ++integrity().corrupt;
         counts.errors.add(to_text(stage::check), 0, "original", row.detail);
     }
     return fine ? examination_result::original : examination_result::doubtful;
+}
+
+stats::counts& examiner::integrity() noexcept {
+    return held_ != nullptr ? *held_ : context_.shared.counts();
 }
 
 void examiner::note_returned(const ledger::seen_row& seen) {
@@ -179,7 +184,7 @@ void examiner::note_returned(const ledger::seen_row& seen) {
 void examiner::count_twice(const mail::identity& id, std::uint64_t uid) {
     const std::uint64_t key = base::mix(id.run, id.session, id.sequence);
     if (uid != 0 && !copies_.insert(base::mix(key, uid, 0)).second) return;
-    if (!seen_.insert(key).second) context_.shared.counts().duplicate += 1;
+    if (!seen_.insert(key).second) ++integrity().duplicate;
 }
 
 }  // namespace postal::rabid

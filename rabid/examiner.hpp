@@ -52,7 +52,9 @@ class examiner {
     explicit examiner(worker_context& context) : context_(context), message_(context.evidence) {}
 
     // A mailbox is visited: whose, through which protocol, and by which session of the run.
-    void open(const account& whose, ledger::way through, std::uint32_t session = 0);
+    // `folder` is "/" and its name, and nothing for INBOX.
+    void open(const account& whose, ledger::way through, std::uint32_t session = 0,
+              std::string_view folder = {});
     // False when a message had broken off.
     bool close(const visit_notes::ending& how);
     // What the visit looks at.
@@ -69,6 +71,9 @@ class examiner {
 
     static constexpr int most_timeouts = 60;
     examination_result finish(const sighting& where);
+    // What messages turn out to be is counted there, and not yet among what the run has found: of a
+    // reading that may have to be done again. Null: at once.
+    void hold(stats::counts* there) noexcept { held_ = there; }
     // Of the message that was finished last.
     const message_key& last() const noexcept { return last_; }
 
@@ -78,6 +83,7 @@ class examiner {
     const std::string& store_read_by(ledger::way through) const;
     bool is_fine_but_for_qmail(const mail::check_result& checked);
     examination_result judge_stranger(ledger::seen_row& row);
+    stats::counts& integrity() noexcept;
     void note_returned(const ledger::seen_row& seen);
     void count_twice(const mail::identity& id, std::uint64_t uid);
 
@@ -92,6 +98,7 @@ class examiner {
     ledger::way through_ = ledger::way::pop3;
     std::uint32_t session_ = 0;
     bool in_message_ = false;
+    stats::counts* held_ = nullptr;
 };
 
 }  // namespace postal::rabid

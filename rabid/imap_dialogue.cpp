@@ -13,6 +13,7 @@ namespace {
 // What may stand in an answer that is no message's content: the flags of a million messages have 50
 // MB.
 constexpr std::uint64_t most_octets_beside = std::uint64_t{256} << 20U;
+constexpr std::size_t most_code = 4096;  // octets of a response code's arguments
 
 }  // namespace
 
@@ -179,6 +180,13 @@ void imap_dialogue::take_step(const imap_step& step) {
     if (step.event == imap_event::continuation) go_ahead_ = true;
     const bool final = step.event == imap_event::tagged || step.event == imap_event::continuation;
     if (final && commands_.last_verb() == imap_verb::authenticate) said_ = step.text;
+    if (with_.identities != nullptr) {
+        with_.identities->take(step);
+        if (step.event == imap_event::fetch_end) {
+            steps_ = 0;
+            line_.answered();
+        }
+    }
     if (with_.reader == nullptr) return;
     if (with_.reader->take(step, mailbox_)) {
         steps_ = 0;
@@ -204,6 +212,7 @@ void imap_dialogue::on_tagged(const imap_step& step) {
     answered_ = proto::read_imap_tag(step.tag);
     if (completed()) line_.answered();
     condition_ = step.condition;
+    code_ = {step.code, step.number, std::string(step.arguments.substr(0, most_code))};
     const bool counts = with_.refusal == imap_refusal::counts;
     if (agreed() && completed()) ++line_.counts().imap_commands;
     if (completed()) command_ends(end_of(condition_));
@@ -258,8 +267,10 @@ void imap_untagged::take(const imap_step& step, std::uint32_t exists) {
         known -= static_cast<std::uint32_t>(std::min<std::uint64_t>(known, size));
     } else if (step.event == imap_event::personal_namespace) {
         prefix = step.text;
-        const char delimiter = static_cast<char>(step.number);
+        delimiter = static_cast<char>(step.number);
         if (delimiter != 0 && !prefix.empty() && prefix.back() != delimiter) prefix += delimiter;
+    } else if (step.event == imap_event::list && step.number != 0) {
+        delimiter = static_cast<char>(step.number);
     }
 }
 

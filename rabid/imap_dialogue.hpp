@@ -21,6 +21,7 @@
 #include "proto/imap/mailbox.hpp"
 #include "proto/imap/responses.hpp"
 #include "rabid/announcements.hpp"
+#include "rabid/identity_reader.hpp"
 #include "rabid/imap_reader.hpp"
 #include "rabid/phases.hpp"
 
@@ -37,6 +38,7 @@ struct imap_command_options {
     std::string_view shown{};                     // in transcripts, for what holds a secret
     imap_refusal refusal = imap_refusal::counts;  // as an error
     imap_reader* reader = nullptr;                // of the messages that the command fetches
+    identity_reader* identities = nullptr;        // of their identity headers alone
 };
 
 // What untagged responses have told (RFC 3501 7.2.5, 7.4.1; RFC 7162 3.2.10).
@@ -49,8 +51,10 @@ struct imap_untagged {
     // --watch: messages up to this number need not be read (again). It falls as messages before it
     // go. VANISHED names UIDs: they are of messages that we have deleted ourselves, which we knew.
     std::uint32_t known = 0;
-    // What the name of a mailbox of ours begins with (RFC 2342), with its delimiter.
+    // What the name of a mailbox of ours begins with (RFC 2342), with its delimiter; and what
+    // stands between its levels, as NAMESPACE or LIST says it: 0 where nothing does.
     std::string prefix;
+    char delimiter = 0;
 };
 
 class imap_dialogue {
@@ -61,6 +65,7 @@ class imap_dialogue {
     proto::imap_output& out() noexcept { return out_; }
     proto::imap_mailbox& mailbox() noexcept { return mailbox_; }
     imap_untagged& told() noexcept { return told_; }
+    const imap_untagged& told() const noexcept { return told_; }
     // --watch: when messages were announced; what it tells of is counted here.
     announcements& announced() noexcept { return announced_; }
     const proto::imap_capabilities& offered() const noexcept { return responses_.capabilities(); }
@@ -97,6 +102,13 @@ class imap_dialogue {
     imap_tag answered() const noexcept { return answered_; }
     bool completed() const noexcept { return answered_ == tag_; }
     bool agreed() const noexcept { return condition_ == imap_condition::ok; }
+    // The response code of the last tagged response; of APPENDUID the UIDVALIDITY and the UIDs.
+    struct answer_code {
+        proto::imap_code is = proto::imap_code::none;
+        std::uint64_t number = 0;
+        std::string arguments{};
+    };
+    const answer_code& code() const noexcept { return code_; }
     // The last challenge or verdict of AUTHENTICATE.
     std::string_view said() const noexcept { return said_; }
 
@@ -128,6 +140,7 @@ class imap_dialogue {
     std::uint64_t said_commands_ = 0;
     imap_tag answered_ = proto::no_tag;
     imap_condition condition_ = imap_condition::none;
+    answer_code code_;
     imap_condition greeting_ = imap_condition::none;
     bool go_ahead_ = false;    // a continuation request has come since something was sent
     std::uint64_t steps_ = 0;  // since the last tagged response or whole message

@@ -66,6 +66,7 @@ void imap_reader::finish_message(const proto::imap_mailbox& mailbox) {
                           .place = uid,
                           .announced = told_ == nullptr ? announcement{} : told_->of(number),
                           .arrived_us = arrived_us_});
+    if (listener_) listener_(examiner_.last(), what);
     if (uid == 0) return;
     const bool known = keys_.size() < most_messages && examiner_.last().run != 0;
     if (known && examiner_.notes().wanted()) keys_.insert_or_assign(uid, examiner_.last());

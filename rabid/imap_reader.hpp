@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "proto/imap/mailbox.hpp"
@@ -31,6 +33,9 @@ class imap_reader {
 
     // --watch: when the messages were announced.
     void watch(const announcements& told) noexcept { told_ = &told; }
+    // Told of each message that has come whole.
+    using listener = std::function<void(const message_key&, examination_result)>;
+    void tell(listener who) { listener_ = std::move(who); }
     // Messages are to be read of so many that are there.
     void begin_reading(std::uint32_t there);
     // How many of them have come since, each counted once.
@@ -79,6 +84,7 @@ class imap_reader {
     turn_clock turns_;
     const announcements* told_ = nullptr;
     std::uint64_t arrived_us_ = 0;  // of the message in hand
+    listener listener_;
     state state_ = state::between;
 };
 

@@ -109,11 +109,13 @@ asio::awaitable<void> imap_visit::act(verb what) {
     client::channel& line = visit_.connection;
     const load::steady_time begun = line.read_clock();
     const std::uint64_t said_before = dialogue_.commands_said();
+    const std::uint32_t there = dialogue_.mailbox().exists();
     const bool fine = co_await verbs_.act(what);
     stats::action_end how = fine ? stats::action_end::ok : stats::action_end::refused;
     if (fine && dialogue_.commands_said() == said_before) how = stats::action_end::nothing;
     if (line.broken()) how = stats::action_end::failed;
-    line.counts().actions.add(static_cast<std::size_t>(what), how, line.read_clock() - begun);
+    line.counts().actions.add(static_cast<std::size_t>(what), how, line.read_clock() - begun,
+                              there);
 }
 
 }  // namespace postal::rabid

@@ -7,11 +7,13 @@
 //   pop3_visit.cpp  a POP3 connection, imap_visit.cpp an IMAP one
 //   profile.cpp     what IMAP sessions do
 //   examiner.cpp    what a message turns out to be
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include <fmt/core.h>
 
+#include "base/units.hpp"
 #include "cli/main.hpp"
 #include "program/dry_run.hpp"
 #include "program/ranks.hpp"
@@ -35,6 +37,29 @@ using worker_sessions =
 bool let_in(const stats::tally& all) {
     return !all.latency[static_cast<std::size_t>(rabid::phase::login)].empty() ||
            !all.latency[static_cast<std::size_t>(rabid::phase::list)].empty();
+}
+
+// Each message that was wanted is there, once, as it was made, and none was lost on the way.
+program::client_run::fulfilment judge_mailboxes(const rabid::plan& of, const stats::tally& all) {
+    const std::uint64_t wanted = of.populates->wanted_of_all();
+    const bool whole = all.confirmed == wanted && all.missing + all.append_lost == 0 &&
+                       all.duplicate + all.misplaced + all.corrupt == 0;
+    const auto count = [](std::uint64_t number) { return base::format_count(number); };
+    std::string said =
+        fmt::format("mailboxes hold {} of {} messages: {} appended, {} were there",
+                    count(all.confirmed), count(wanted), count(all.appended), count(all.present));
+    const std::uint64_t settled = std::min(wanted, all.confirmed + all.missing + all.corrupt);
+    for (const auto& [number, what] :
+         {std::pair{all.missing, "missing"}, std::pair{all.append_lost, "acknowledged and gone"},
+          std::pair{all.duplicate, "more than once"}, std::pair{all.misplaced, "in a wrong folder"},
+          std::pair{all.corrupt, "changed"}, std::pair{wanted - settled, "not come to"}})
+        if (number > 0) said += fmt::format(", {} {}", count(number), what);
+    if (of.populates->recipe().verify < 1)
+        said += fmt::format("; {:g} % of them were read back whole, of the others the identity",
+                            100 * of.populates->recipe().verify);
+    if (all.others > 0)
+        said += fmt::format("; {} messages of others lie there, too", count(all.others));
+    return {whole, said + (whole ? "" : "; run it again to go on from there")};
 }
 
 exit_status run(int argc, char** argv) {
@@ -70,7 +95,10 @@ exit_status run(int argc, char** argv) {
              [&of](load::worker& own, ledger::writer* book) {
                  return std::make_shared<worker_sessions>(of, own, book);
              },
-         .achieved = let_in});
+         .achieved = let_in,
+         .fulfilled = of.populates
+                          ? [&of](const stats::tally& all) { return judge_mailboxes(of, all); }
+                          : decltype(program::client_run::fulfilled){}});
 }
 
 }  // namespace

@@ -94,6 +94,10 @@ cli::group message_options(options& o) {
             {"--max-message", "SIZE", "256M", "give up on a server that sends a larger message",
              cli::size(o.max_message)},
             profile_option(o),
+            {"--populate", "WORDS|FILE", "",
+             "fill the accounts' mailboxes over IMAP, such as messages=10000,folders=8,years=5, "
+             "and end",
+             cli::text(o.populate)},
             {"--watch", "INTERVAL", "",
              "stay, and read what comes in: IMAP sessions use IDLE, others look so often",
              cli::duration(o.watch)},
@@ -143,6 +147,41 @@ cli::group pace_options(options& o) {
             }};
 }
 
+// Of filling mailboxes: what says how they are read, or how much, means nothing.
+expected<void> check_populate(options& o) {
+    if (o.populate.empty()) return {};
+    constexpr std::string_view others[] = {"messages-per-connection",
+                                           "download",
+                                           "profile",
+                                           "watch",
+                                           "watch-by",
+                                           "delete-foreign",
+                                           "breakage",
+                                           "shared-accounts",
+                                           "account-weights",
+                                           "apop",
+                                           "pipelining",
+                                           "connections",
+                                           "rounds",
+                                           "rate",
+                                           "open-loop",
+                                           "arrival",
+                                           "stages",
+                                           "find-rate",
+                                           "warmup"};
+    for (const std::string_view one : others)
+        if (cli::is_given(o.effective, one))
+            return base::fail(
+                "--{}: means nothing beside --populate, which fills mailboxes once; "
+                "leave one of the two out",
+                one);
+    if (cli::is_given(o.effective, "imap-percent") && o.imap_percent != 100)
+        return base::fail("--imap-percent: --populate is IMAP alone; leave it out, or give 100");
+    o.imap_percent = 100;
+    o.delete_percent = 0;
+    return {};
+}
+
 expected<void> check_search(const options& o) {
     auto fits = program::check(o.search, o.effective,
                                {"stages", "connections", "rounds", "warmup", "threshold", "watch"});
@@ -186,7 +225,8 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                      "--dry-run",  "--connections", "--duration",     "--record",   "--live"};
     program.notes =
         "Deletes what it has read and found to be postal's; -d 100:0 deletes nothing.\n"
-        "Runs until interrupted, unless --duration, --connections, --rounds or --stages ends it.\n"
+        "Runs until interrupted, unless --duration, --connections, --rounds, --stages or "
+        "--populate ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed, 4 nothing read.";
     program.check = [&into] {
         auto list = program::check_lists({{"USER-LIST", into.user_list}});
@@ -198,6 +238,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                 base::fail("--rounds: visits each account alike; leave it or --account-weights "
                            "out"));
         if (!list) return list;
+        if (auto fits = check_populate(into); !fits) return fits;
         const auto search = check_search(into);
         return search ? program::check(into) : search;
     };

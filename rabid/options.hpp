@@ -36,6 +36,8 @@ struct options : program::client_options {
     bool apop = false;
     bool compress = false;
     std::string profile = "original";
+    std::string populate;  // words or a file; empty: nothing is filled
+    static constexpr std::uint64_t usual_population_seed = 1;
     std::optional<std::uint64_t> connections;
     std::optional<std::uint64_t> rounds;  // visits to each account
     std::chrono::nanoseconds timeout = std::chrono::minutes(1);

@@ -23,12 +23,21 @@ constexpr std::uint16_t imap_port = 143;
 constexpr std::uint16_t pop3s_port = 995;  // RFC 8314 3
 constexpr std::uint16_t imaps_port = 993;
 
+std::string hex_of_run(std::uint64_t run) {
+    std::string text;
+    mail::append_run(run, text);
+    return text;
+}
+
 // Without SASL a password is always needed.
 bool needs_passwords(const plan& of) {
     return !of.load.auth.chosen.wanted() || of.load.auth.needs_passwords();
 }
 
 expected<void> prepare_load(plan& into) {
+    // The same command makes the same mailboxes.
+    if (!into.chosen.populate.empty() && !into.chosen.seed)
+        into.chosen.seed = options::usual_population_seed;
     auto sessions = program::own_sessions(into.chosen, into.load.share, into.chosen.sessions);
     if (!sessions) return sessions.error();
     into.load.sessions = *sessions;
@@ -41,6 +50,20 @@ expected<void> prepare_load(plan& into) {
     if (into.chosen.apop && into.chosen.auth.wanted()) {
         return base::fail("--apop: is not for --auth; leave one of the two out");
     }
+    return {};
+}
+
+// Each account has one turn, and more where a visit breaks off.
+expected<void> plan_population(plan& into, std::vector<account> ours) {
+    auto recipe = read_population(into.chosen.populate, into.load.seed);
+    if (!recipe) return base::fail("--populate: {}", recipe.error().message);
+    into.users = std::make_unique<accounts>(std::move(ours), sharing::exclusive, 1);
+    auto made =
+        population::make(std::move(*recipe), *into.users, into.load.share, into.accounts_of_all);
+    if (!made) return base::fail("--populate: {}", made.error().message);
+    into.populates = std::move(*made);
+    into.load.tickets.limit(into.users->size());
+    program::plan_give_up(into.load, into.chosen);
     return {};
 }
 
@@ -62,6 +85,7 @@ expected<void> load_accounts(plan& into) {
     }
     into.accounts_of_all = all.size();
     auto ours = part_of(std::move(all), share);
+    if (!into.chosen.populate.empty()) return plan_population(into, std::move(ours));
     if (!into.chosen.weights.alike()) {
         mail::account_draw weights(ours.size(), into.chosen.weights, {share.rank, share.of});
         into.users = std::make_unique<accounts>(std::move(ours), how, std::move(weights));
@@ -134,6 +158,7 @@ client::spoken spoken_in(const plan& plan) noexcept {
 }
 
 std::optional<std::uint64_t> plan::most_connections() const {
+    if (populates) return accounts_of_all;
     if (chosen.rounds) return *chosen.rounds * accounts_of_all;
     return chosen.connections;
 }
@@ -187,7 +212,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
         };
     }
     if (chosen.imap_percent > 0) result.commands = command_kinds();
-    if (chosen.imap_percent > 0 && chosen.watch.count() == 0)
+    if (chosen.imap_percent > 0 && chosen.watch.count() == 0 && !plan.populates)
         result.profile = wanted_of(plan.behaviour, chosen.profile);
     result.checks_integrity = true;
     result.reads_mail = true;
@@ -195,6 +220,10 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
         result.options["delivery-clock"] =
             "delivery times compare this host's clock with the sender's: right on one host, or as "
             "far as the clocks agree";
+    }
+    if (plan.populates) {
+        result.options["population"] = hex_of_run(plan.populates->run());
+        result.options["population-seed"] = plan.populates->recipe().plan.seed;
     }
     result.options["accounts"] = plan.accounts_of_all;
     result.options["server"] = chosen.servers;

@@ -15,6 +15,7 @@
 #include "mail/message_factory.hpp"
 #include "rabid/accounts.hpp"
 #include "rabid/options.hpp"
+#include "rabid/population.hpp"
 #include "rabid/profile.hpp"
 #include "stats/run_description.hpp"
 
@@ -42,6 +43,7 @@ struct plan {
     std::size_t accounts_of_all = 0;
     profile behaviour;                                  // of IMAP sessions
     std::shared_ptr<const mail::message_plan> appends;  // what APPEND puts into mailboxes
+    std::unique_ptr<population> populates;              // null without --populate
     std::uint64_t started_us = 0;                       // since the epoch
 };
 

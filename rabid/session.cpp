@@ -8,6 +8,7 @@
 #include "rabid/imap_visit.hpp"
 #include "rabid/phases.hpp"
 #include "rabid/pop3_visit.hpp"
+#include "rabid/population_visit.hpp"
 
 namespace postal::rabid {
 
@@ -36,6 +37,8 @@ session::session(worker_context& context, unsigned index)
 
 asio::awaitable<void> session::run() {
     bool open = co_await opening_.wait_for_turn();
+    if (plan_.populates && index_ == plan_.load.share.number(0))
+        context_.shared.counts().wanted += plan_.populates->wanted();
     while (open && !context_.shared.own.stopping()) {
         open = co_await opening_.wait_for_ticket();
         if (open) co_await visit_someone();
@@ -46,6 +49,10 @@ asio::awaitable<void> session::run() {
 asio::awaitable<void> session::visit_someone() {
     const auto number = co_await wait_for_account();
     if (!number) co_return;
+    if (plan_.populates) {
+        co_await fill_someone(*number);
+        co_return;
+    }
     const bool fine = co_await call_on(*number);
     plan_.users->give_back(*number, fine ? visit_result::done : visit_result::failed);
     if (!fine) {
@@ -55,6 +62,17 @@ asio::awaitable<void> session::visit_someone() {
     opening_.succeeded();
     const auto rest = std::max(plan_.chosen.watch, plan_.behaviour.pause.pick(random_));
     if (rest.count() > 0) co_await context_.shared.gate.rest(opening_.place(), rest);
+}
+
+// The account keeps its turn, and the session its ticket, until all is done.
+asio::awaitable<void> session::fill_someone(std::size_t account_number) {
+    const bool done = co_await call_on(account_number);
+    const bool moved =
+        plan_.populates->books(account_number, plan_.users->at(account_number)).end_visit();
+    if (done) plan_.populates->done(account_number);
+    plan_.users->give_back(account_number, done ? visit_result::done : visit_result::unfinished);
+    if (done || moved) opening_.succeeded();
+    if (!done) co_await opening_.back_off();
 }
 
 std::optional<std::size_t> session::take_account() {
@@ -92,8 +110,10 @@ asio::awaitable<bool> session::call_on(std::size_t account_number) {
         co_return false;
     }
     const load::steady_time begun = channel_.now();
-    const load::steady_time due = opening_.use().due;
+    load::steady_time due = begun;
+    if (!plan_.populates) due = opening_.use().due;
     const bool fine = co_await converse(imap, account_number);
+    if (fine && plan_.populates) opening_.use();
     time(fine, begun, plan_.load.open_loop ? due : begun);
     const bool whole = examiner_.close({channel_.first_problem(), context_.shared.own.stopping()});
     if (!whole && channel_.stopped()) {
@@ -132,6 +152,10 @@ asio::awaitable<bool> session::converse(bool imap, std::size_t account_number) {
         co_return co_await dialogue.run();
     }
     ++context_.shared.counts().imap_connections;
+    if (plan_.populates) {
+        population_visit filling(who, *plan_.populates);
+        co_return co_await filling.run();
+    }
     imap_visit dialogue(who);
     co_return co_await dialogue.run();
 }

@@ -38,6 +38,7 @@ class session final : public load::watched {
     std::optional<std::size_t> take_account();
     asio::awaitable<std::optional<std::size_t>> wait_for_account();
     asio::awaitable<bool> call_on(std::size_t account_number);
+    asio::awaitable<void> fill_someone(std::size_t account_number);
     void time(bool succeeded, load::steady_time begun, load::steady_time due);
     asio::awaitable<bool> converse(bool imap, std::size_t account_number);
 

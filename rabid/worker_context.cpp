@@ -9,6 +9,7 @@ worker_context::worker_context(plan& of, load::worker& worker, ledger::writer* b
       shared(of.load, worker),
       evidence{ledger::evidence_memory::of_process / worker.of()},
       factory_(of.appends) {
+    if (of.populates) maker_.emplace(*of.populates);
     if (book != nullptr) ledger_feed_.emplace(*book, worker, [](bool) {});
 }
 

@@ -16,6 +16,7 @@
 #include "mail/rebuild.hpp"
 #include "program/run_ledger.hpp"
 #include "rabid/plan.hpp"
+#include "rabid/population.hpp"
 
 namespace postal::rabid {
 
@@ -39,6 +40,9 @@ struct worker_context final {
     made_message make_message(const account& whose, std::uint64_t session, std::uint64_t sequence);
     void note_appended(const account& whose, const made_message& what, ledger::outcome outcome);
 
+    // With --populate.
+    population_maker& maker() noexcept { return *maker_; }
+
     plan& of_run;
     client::worker_context shared;
     // Those that wait for an account; the first looks for one now and then.
@@ -50,6 +54,7 @@ struct worker_context final {
     std::optional<program::ledger_feed> ledger_feed_;
     mail::message_factory factory_;
     mail::message made_;
+    std::optional<population_maker> maker_;
 };
 
 }  // namespace postal::rabid

@@ -187,7 +187,7 @@ asio::awaitable<bool> channel::hear_more(stage where) {
         give_up(where, "garbage", heard_);
         co_return false;
     }
-    if (!hurried_) shared_.own.made_progress();
+    if (!hurried_ && !fruitless_) shared_.own.made_progress();
     if (transcript_) transcript_->received(heard_);
     co_return true;
 }

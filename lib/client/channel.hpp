@@ -84,6 +84,8 @@ class channel {
     // open loop, where what was due is still begun, their usual time), and no fault of theirs
     // counts. That somebody greets is no progress.
     void set_hurried(bool whether) noexcept { hurried_ = whether; }
+    // What is heard is no progress: the same was heard before, and nothing came of it.
+    void set_fruitless(bool whether) noexcept { fruitless_ = whether; }
     // From now on the step has the time of its stage.
     void set_deadline_for(stage where);
     // One of session_states().
@@ -155,6 +157,7 @@ class channel {
     bool connecting_ = false;
     bool open_ = false;
     bool hurried_ = false;
+    bool fruitless_ = false;
     bool broken_ = false;
     bool stopped_ = false;
     bool parting_ = false;

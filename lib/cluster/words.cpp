@@ -115,8 +115,11 @@ class lists {
     }
     void list(field<stats::action_counts>& of) {
         resize(of.verbs, stats::action_counts::most_verbs);
-        for (auto& one : of.verbs)
+        for (auto& one : of.verbs) {
             all(one.begun, one.ok, one.refused, one.failed, one.nothing, one.time);
+            for (auto& sized : one.by_size)
+                all(sized);
+        }
     }
     // Of clients: they run no agents.
     void list(field<stats::tally>& of) {

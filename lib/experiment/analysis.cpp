@@ -4,6 +4,7 @@
 #include "experiment/figures.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 
@@ -99,6 +100,83 @@ bool says_something(const metric_result& one) {
                        [](const std::optional<double>& each) { return each.has_value(); });
 }
 
+// ---- growth with a size ----
+
+std::vector<std::optional<double>> sizes_of(const experiment_record& record) {
+    std::vector<std::optional<double>> sizes;
+    if (record.verdict.size.empty()) return sizes;
+    for (const recorded_variant& each : record.variants) {
+        const auto known =
+            std::find_if(each.values.begin(), each.values.end(),
+                         [&](const auto& one) { return one.first == record.verdict.size; });
+        sizes.push_back(known == each.values.end() ? std::nullopt
+                                                   : size_of_variable(known->second));
+    }
+    return sizes;
+}
+
+void add_growth(const std::vector<std::optional<double>>& sizes, double alpha, growth_result one,
+                const stats::metric_table& table, std::vector<growth_result>& to) {
+    const auto found = stats::growth_of(table, sizes, alpha);
+    if (!found) return;
+    one.found = *found;
+    one.typical = typical_of(table);
+    to.push_back(std::move(one));
+}
+
+// The median latency of a verb of rabid's profile, in microseconds, as those of metrics.
+std::optional<double> latency_of_verb(const stats::run_record& of, const std::string& verb) {
+    if (!of.profile) return std::nullopt;
+    for (const stats::verb_figures& each : of.profile->verbs)
+        if (each.verb == verb && each.latency.p50)
+            return std::chrono::duration<double, std::micro>(*each.latency.p50).count();
+    return std::nullopt;
+}
+
+std::vector<std::string> verbs_of(const results& of, std::size_t program) {
+    std::vector<std::string> verbs;
+    for (const measured_run& run : of.runs) {
+        if (run.records.size() <= program || !run.records[program].profile) continue;
+        for (const stats::verb_figures& each : run.records[program].profile->verbs)
+            if (std::find(verbs.begin(), verbs.end(), each.verb) == verbs.end())
+                verbs.push_back(each.verb);
+    }
+    return verbs;
+}
+
+stats::metric_table table_of_verb(const results& of, const stats::metric_table& like,
+                                  std::size_t program, const std::string& verb) {
+    stats::metric_table table = like;
+    std::map<std::uint64_t, std::size_t> index;
+    for (const measured_run& run : of.runs)
+        index.emplace(run.run.at.block, 0);
+    std::size_t next = 0;
+    for (auto& [number, place] : index)
+        place = next++;
+    for (auto& block : table.blocks)
+        std::fill(block.values.begin(), block.values.end(), std::nullopt);
+    for (const measured_run& run : of.runs) {
+        if (run.records.size() <= program) continue;
+        table.blocks[index[run.run.at.block]].values[run.run.at.variant] =
+            latency_of_verb(run.records[program], verb);
+    }
+    return table;
+}
+
+std::vector<growth_result> growths_in(const results& of, const analysis& found) {
+    std::vector<growth_result> all;
+    const double alpha = 1 - of.record.verdict.confidence;
+    for (const metric_result& each : found.metrics)
+        add_growth(found.sizes, alpha,
+                   {each.program, std::string(name_of(each.about)), is_latency(each.about), {}, {}},
+                   each.table, all);
+    for (std::size_t program = 0; program < of.record.programs.size(); ++program)
+        for (const std::string& verb : verbs_of(of, program))
+            add_growth(found.sizes, alpha, {program, verb, true, {}, {}},
+                       table_of_verb(of, found.verdict().table, program, verb), all);
+    return all;
+}
+
 std::optional<stats::drift> drift_in(const results& of, const analysis& found) {
     std::vector<stats::run_in_order> runs;
     const metric_result& verdict = found.verdict();
@@ -181,6 +259,8 @@ analysis analyse(const results& of) {
         }
     }
     to.gates = judge_gates(of.record, to);
+    to.sizes = sizes_of(of.record);
+    if (!to.sizes.empty()) to.growths = growths_in(of, to);
     to.drift = drift_in(of, to);
     for (std::size_t variant = 0; variant < of.record.variants.size(); ++variant)
         to.warmups.push_back(warmup_of(of, variant));

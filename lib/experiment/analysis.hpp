@@ -19,6 +19,7 @@
 #include "experiment/gate.hpp"
 #include "experiment/record.hpp"
 #include "stats/experiment/comparison.hpp"
+#include "stats/experiment/growth.hpp"
 #include "stats/experiment/validity.hpp"
 #include "stats/record_reader.hpp"
 
@@ -114,11 +115,22 @@ struct metric_result {
                     // where one is 0, the arithmetic one; where one is never, the middle one
 };
 
+// How a figure grows with the size that variants differ in ([verdict] size).
+struct growth_result {
+    std::size_t program = 0;
+    std::string what{};   // "median latency", "verb sort"
+    bool is_time = true;  // in microseconds
+    stats::growth found{};
+    std::vector<std::optional<double>> typical{};  // by variant, as above
+};
+
 struct analysis {
     std::vector<block_result> blocks{};
     std::vector<metric_result> metrics{};  // the first one carries the verdict
     std::vector<gate_finding> gates{};
-    std::optional<stats::drift> drift{};                        // of the verdict's metric
+    std::vector<growth_result> growths{};
+    std::vector<std::optional<double>> sizes{};  // by variant; empty without such a size
+    std::optional<stats::drift> drift{};         // of the verdict's metric
     std::vector<std::optional<stats::warmup_check>> warmups{};  // by variant
     std::optional<double> flush_median_s{};                     // over all runs
     std::size_t at_rate = 0;  // runs whose load was as fast as it was told to be, and no faster

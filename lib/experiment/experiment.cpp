@@ -163,6 +163,7 @@ void read_verdict(section of, experiment& into) {
         search && into.verdict.program != search->program && !all.empty())
         of.refuse("program",
                   fmt::format("the capacity is {}'s, which searches", all[search->program].name));
+    of.read("size", into.verdict.size);
     of.read_share("margin", into.verdict.margin);
     of.read_share("confidence", into.verdict.confidence);
     of.read_share("max_errors", into.verdict.max_errors);
@@ -374,6 +375,29 @@ void check_templates(const experiment& whole, complaint& problems) {
     }
 }
 
+// A number for each variant, and more than one of them.
+void check_size(const section& top, const experiment& whole) {
+    const std::string& size = whole.verdict.size;
+    if (size.empty()) return;
+    std::vector<double> seen;
+    for (const variant& each : whole.variants) {
+        const auto known = each.values.find(size);
+        const auto number = known == each.values.end()
+                                ? std::nullopt
+                                : size_of_variable(base::join(known->second, " "));
+        if (!number)
+            return top.problems().add(
+                each.line,
+                fmt::format("[verdict] size is \"{}\", and that of {} is no number from 1 on; "
+                            "give one in its variables",
+                            base::printable(size, 40), base::printable(each.name, 40)));
+        if (std::find(seen.begin(), seen.end(), *number) == seen.end()) seen.push_back(*number);
+    }
+    if (seen.size() < 2)
+        top.problems().add(whole.variants.front().line,
+                           "[verdict] size is the same in all variants; give at least two");
+}
+
 void read_experiment(section top, const overrides& set, experiment& into) {
     variant common;
     top.read("title", into.title);
@@ -406,6 +430,7 @@ void read_experiment(section top, const overrides& set, experiment& into) {
     top.end();
     if (into.offered.programs.empty()) top.refuse("load", "is missing: what is measured with");
     if (into.variants.empty()) top.refuse("variant", "is missing: what is compared");
+    check_size(top, into);
 }
 
 }  // namespace
@@ -416,6 +441,12 @@ bool is_watching(const load_program& one) {
            std::ranges::any_of(words, [](const std::string& word) {
                return word == "--watch" || word.starts_with("--watch=");
            });
+}
+
+std::optional<double> size_of_variable(std::string_view text) noexcept {
+    const auto number = base::parse_count(text);
+    if (!number || *number == 0) return std::nullopt;
+    return static_cast<double>(*number);
 }
 
 base::expected<experiment> parse_experiment(std::string_view text, const std::string& name,

@@ -138,12 +138,16 @@ struct load {
 inline constexpr double least_confidence = 0.5;
 inline constexpr double most_confidence = 0.9999;
 
+// What a variable says as a number from 1 on, such as "10000"; nothing for other texts.
+[[nodiscard]] std::optional<double> size_of_variable(std::string_view text) noexcept;
+
 struct verdict_rules {
     metric about = metric::messages;
     std::size_t program = 0;  // whose messages: an index into load.programs
     double margin = 0.02;
     double confidence = 0.95;
     double max_errors = 0.01;  // a run with a larger share of errors voids its block
+    std::string size{};        // a variable whose value, a number, variants differ in; empty: none
 };
 
 struct cost_sources {

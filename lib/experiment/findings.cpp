@@ -326,6 +326,34 @@ bool has_statistics(const report::table& one) {
 
 }  // namespace
 
+namespace {
+
+void add_growths(report::document& made, const results& of, const analysis& found) {
+    const bool counts = !found.verdict().compared.voided;
+    std::vector<std::string> said = growth_sentences(of, found);
+    if (!said.empty())
+        made.add(report::findings{.id = "growth", .sentences = std::move(said), .counts = counts});
+}
+
+}  // namespace
+
+// "sort grows as n^1.02 (0.98 to 1.06), n: messages"
+std::vector<std::string> growth_sentences(const results& of, const analysis& found) {
+    std::vector<std::string> all;
+    for (const growth_result& one : found.growths) {
+        const bool several = of.record.programs.size() > 1;
+        std::string text = fmt::format("{}{} grows as n^{:.2f}",
+                                       several ? of.record.programs[one.program] + ": " : "",
+                                       one.what, one.found.exponent);
+        text += one.found.interval ? fmt::format(" ({:.2f} to {:.2f})", (*one.found.interval)[0],
+                                                 (*one.found.interval)[1])
+                                   : std::string(", of one block");
+        all.push_back(std::move(text));
+    }
+    if (!all.empty()) all.front() += fmt::format("; n is {}", in_quotes(of.record.verdict.size));
+    return all;
+}
+
 report::document document_of(const results& of, const analysis& found, report::medium wanted) {
     const bool counts = !found.verdict().compared.voided;
     report::document made{of.record.title.empty() ? of.record.file : of.record.title};
@@ -338,6 +366,7 @@ report::document document_of(const results& of, const analysis& found, report::m
     if (remarks_first) made.add_remarks(std::exchange(noted, {}));
     made.add(std::move(said));
     add_told(made, of, found);
+    add_growths(made, of, found);
     add_gates(made, of, found);
     made.add_remarks(std::move(noted));
     made.add(report::statement{describe(of, found)});
@@ -355,6 +384,7 @@ report::document brief_document_of(const results& of, const analysis& found) {
     report::document made{of.record.title};
     made.add(report::findings{.id = "verdicts", .sentences = verdict_sentences(of, found)});
     add_told(made, of, found);
+    add_growths(made, of, found);
     add_gates(made, of, found);
     made.add_remarks(remarks(of, found));
     made.add(report::statement{describe(of, found)});

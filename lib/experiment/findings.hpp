@@ -27,6 +27,9 @@ using report::remark;
 // One sentence for each gate and variant.
 [[nodiscard]] std::vector<std::string> gate_sentences(const results& of, const analysis& found);
 
+// One sentence for each figure that grows with the size that variants differ in.
+[[nodiscard]] std::vector<std::string> growth_sentences(const results& of, const analysis& found);
+
 // What must not be overlooked, gravest first: an A/A pair that was told apart, damaged files,
 // blocks that a verdict rests on, voided blocks, a device whose flushes cost nothing, a drift, a
 // warm-up that was too short.
@@ -44,6 +47,8 @@ using report::remark;
                                          const metric_result& one);
 // What a message cost, by variant.
 [[nodiscard]] report::table cost_table(const results& of, const analysis& found);
+// How each figure grows with the size, and what it is at each.
+[[nodiscard]] report::table growth_table(const results& of, const analysis& found);
 [[nodiscard]] report::table gate_table(const results& of, const analysis& found);
 [[nodiscard]] report::table block_table(const results& of, const analysis& found);
 [[nodiscard]] report::table run_table(const results& of);

@@ -42,6 +42,12 @@ enum class belongs_to : std::uint8_t {
     run       // all together have one
 };
 
+// A time that somebody waits, in microseconds.
+[[nodiscard]] constexpr bool is_latency(metric one) {
+    return one == metric::p50 || one == metric::p99 || one == metric::announced_p50 ||
+           one == metric::announced_p99;
+}
+
 struct metric_description {
     std::string_view name;  // in files
     const char* title;      // of a table

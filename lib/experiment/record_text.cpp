@@ -105,6 +105,13 @@ void fields(Archive& each, const told<gate_finding>& of) {
 }
 
 template <class Archive>
+void fields(Archive& each, const told<growth_result>& of) {
+    plain_fields(each, "figure", of.one.what, "program", of.in.record.programs[of.one.program],
+                 "exponent", of.one.found.exponent, "interval", of.one.found.interval,
+                 "coefficient", of.one.found.coefficient, "blocks", of.one.found.blocks);
+}
+
+template <class Archive>
 void fields(Archive& each, const told<block_result>& of) {
     plain_fields(each, "block", of.one.number, "runs", of.one.runs);
     each("voided", of.one.voided, "", as{.empty_null = true});
@@ -120,6 +127,7 @@ void fields(Archive& each, const told<analysis>& of) {
     plain_fields(each, "voided", of.one.verdict().compared.voided, "blocks",
                  all_of(of.one.blocks, of.in), "metrics", all_of(of.one.metrics, of.in));
     each("gates", all_of(of.one.gates, of.in), "", where_there);
+    each("growths", all_of(of.one.growths, of.in), "", where_there);
     plain_fields(each, "drift", where_known(of.one.drift, of.in), "flush_median_s",
                  of.one.flush_median_s);
 }

@@ -203,10 +203,39 @@ report::table setting_table(const results& of) {
     return made;
 }
 
+report::table growth_table(const results& of, const analysis& found) {
+    report::table made{
+        "growth", "Growth with " + base::printable(of.record.verdict.size, 40), {}, {}};
+    if (found.growths.empty()) return made;
+    made.note =
+        "figure = a n^exponent: straight lines through logarithms in each block, their mean slope, "
+        "and its "
+        "interval by Student's t over blocks; then geometric means, of times in microseconds";
+    made.columns = {{"figure"},
+                    {"exponent", report::align::right},
+                    {"interval", report::align::right},
+                    {"blocks", report::align::right}};
+    for (std::size_t i = 0; i < of.record.variants.size(); ++i)
+        made.columns.push_back({of.record.variants[i].name, report::align::right});
+    for (const growth_result& one : found.growths) {
+        std::vector<std::string> row{one.what, fmt::format("{:.3f}", one.found.exponent),
+                                     one.found.interval
+                                         ? fmt::format("{:.3f} to {:.3f}", (*one.found.interval)[0],
+                                                       (*one.found.interval)[1])
+                                         : unknown,
+                                     std::to_string(one.found.blocks)};
+        for (const auto& value : one.typical)
+            row.push_back(value ? fmt::format("{:.4g}", *value) : unknown);
+        made.rows.push_back(std::move(row));
+    }
+    return made;
+}
+
 std::vector<report::table> tables(const results& of, const analysis& found) {
     std::vector<report::table> all{verdict_table(of, found), cost_table(of, found)};
     for (std::size_t i = 1; i < found.metrics.size(); ++i)
         all.push_back(metric_table(of, found, found.metrics[i]));
+    all.push_back(growth_table(of, found));
     all.push_back(gate_table(of, found));
     all.push_back(block_table(of, found));
     all.push_back(variant_table(of));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "base/saturated.hpp"
@@ -224,7 +225,7 @@ expected<answers> reader::reconcile(const questions& wanted) {
                       wanted.on_delivery, on_judged, on_sent, wanted.on_told},
                      std::move(*seen_from));
     auto done = judge_strangers(judge);
-    if (done) done = judge_all(judge, wanted.one_store);
+    if (done) done = judge_all(judge, wanted.one_store, *all);
     if (done) done = noted->result();
     if (done && domains->result() != SQLITE_OK) done = file_.failure(domains->result());
     if (done && wanted.list_all && wanted.on_row)
@@ -285,7 +286,12 @@ expected<void> reader::judge_strangers(reconciler& judge) {
     return {};
 }
 
-expected<void> reader::judge_all(reconciler& judge, bool one_store) {
+// A run that messages were sent of, and that no program wrote down as its own, is a population.
+expected<void> reader::judge_all(reconciler& judge, bool one_store,
+                                 const std::vector<numbered_run>& runs) {
+    std::unordered_set<std::int64_t> programs;
+    for (const numbered_run& each : runs)
+        programs.insert(each.id);
     auto ask_sent = file_.prepare(sent_in_order);
     if (!ask_sent) return ask_sent.error();
     auto ask_seen = file_.prepare(seen_in_order);
@@ -304,6 +310,7 @@ expected<void> reader::judge_all(reconciler& judge, bool one_store) {
         const key where = seen_alone ? seen.where() : sent.where();
         one.run = std::get<0>(where);
         one.session = std::get<1>(where);
+        one.population = !programs.contains(one.run);
         one.octets = seen_alone ? size_not_recorded : octets_at(sent.row());
         one.sent.clear();
         one.seen.clear();

@@ -95,13 +95,6 @@ class reader {
     base::expected<std::vector<std::string>> addresses(const std::vector<std::int64_t>& numbers);
 
   private:
-    static base::expected<reader> over(base::expected<database> file);
-    explicit reader(database file) : file_(std::move(file)) {}
-    base::expected<void> judge_all(reconciler& judge, bool one_store);
-    base::expected<void> judge_strangers(reconciler& judge);
-    base::expected<void> name_unread(const reconciler& judge, answers& into);
-    base::expected<void> name_servers(answers& into);
-
     struct numbered_run {
         std::int64_t id = 0;
         std::int64_t started_us = 0;
@@ -109,6 +102,15 @@ class reader {
         std::int64_t ended_us = 0;
         run_row row;
     };
+
+    static base::expected<reader> over(base::expected<database> file);
+    explicit reader(database file) : file_(std::move(file)) {}
+    base::expected<void> judge_all(reconciler& judge, bool one_store,
+                                   const std::vector<numbered_run>& runs);
+    base::expected<void> judge_strangers(reconciler& judge);
+    base::expected<void> name_unread(const reconciler& judge, answers& into);
+    base::expected<void> name_servers(answers& into);
+
     base::expected<std::vector<numbered_run>> read_runs();
     static unfinished_runs open_ends(const std::vector<numbered_run>& runs);
     base::expected<observation> read_observation(const std::vector<numbered_run>& runs,

@@ -97,6 +97,7 @@ void reconciler::add(message_entry& one) {
     std::sort(one.sent.begin(), one.sent.end(), [](const auto& a, const auto& b) {
         return std::tie(a.recipient, a.number) < std::tie(b.recipient, b.number);
     });
+    if (one.population) merge_sent(one.sent);
     std::sort(one.removed.begin(), one.removed.end());
     const auto same_copy_removed = [](const removed_entry& a, const removed_entry& b) {
         return std::tie(a.mailbox, a.server, a.uid_validity, a.uid, a.through) ==
@@ -133,6 +134,33 @@ void reconciler::add(message_entry& one) {
     for (; sent != one.sent.end(); ++sent)
         add_sent(*sent, {});
     end_missing();
+}
+
+// Of each recipient one row stays: the last that was accepted, else the last that is in doubt, else
+// the last.
+void reconciler::merge_sent(std::vector<sent_entry>& sent) {
+    const auto rank = [](const sent_entry& row) {
+        const int good = row.what == outcome::accepted ? 2 : row.what == outcome::in_doubt ? 1 : 0;
+        return std::tuple(good, row.time_us, row.number);
+    };
+    std::size_t kept = 0;
+    for (std::size_t from = 0; from < sent.size();) {
+        std::size_t best = from;
+        std::size_t to = from + 1;
+        for (; to < sent.size() && sent[to].recipient == sent[from].recipient; ++to)
+            if (rank(sent[best]) < rank(sent[to])) best = to;
+        sent[kept++] = sent[best];
+        from = to;
+    }
+    sent.resize(kept);
+}
+
+// One that was there when its mailbox was read whole last, where such messages come again.
+bool reconciler::counts_as_copy(span copy) const {
+    if (!at_hand_->population) return true;
+    const std::int64_t until = how_.readers.read_until(copy.front().mailbox);
+    return std::any_of(copy.begin(), copy.end(),
+                       [until](const seen_entry& one) { return one.time_us >= until; });
 }
 
 // In a mailbox to which the message was not sent, as far as that is written.
@@ -252,18 +280,19 @@ std::size_t reconciler::find_most(span here, Count count) {
 
 // Gives how many there are.
 std::size_t reconciler::count_copies(const sent_entry& sent, span here) {
-    const std::size_t copies = find_most(here, [](span group) {
+    const std::size_t copies = find_most(here, [this](span group) {
         std::size_t count = 0;
-        for_copies(group, [&](span) { ++count; });
+        for_copies(group, [&](span copy) { count += counts_as_copy(copy) ? 1 : 0; });
         return count;
     });
-    if (copies < 2) return copies;
+    if (copies < 2) return std::max<std::size_t>(copies, 1);
     ++summary_.duplicated;
     summary_.extra_copies += copies - 1;
     bool first = true;
     if (most_.size() > 1) count_same(most_[0], most_[1]);
     for (const span group : most_) {
         for_copies(group, [&](span copy) {
+            if (!counts_as_copy(copy)) return;
             if (!first) report(discrepancy::duplicated, sent.number, copy.front().number);
             first = false;
         });
@@ -307,6 +336,7 @@ void reconciler::count_damage(span here, std::int64_t sent, outcome what) {
 }
 
 void reconciler::count_delivery(span here) {
+    if (at_hand_->population) return;
     const seen_entry& first = earliest(here);
     const std::int64_t took = base::saturated_difference(first.time_us, first.sent_us);
     summary_.seen_before_sent += took < 0 ? 1 : 0;
@@ -315,6 +345,7 @@ void reconciler::count_delivery(span here) {
 
 // Messages come latest first, so that what is known of a stream is when the later ones were seen.
 void reconciler::check_order(const sent_entry& sent, span here) {
+    if (at_hand_->population) return;
     bool late = false;
     std::int64_t seen = 0;
     for_groups(here, [&](span group) {

@@ -23,6 +23,11 @@
 //                    those that one run saw. Uids are compared within a server and a validity:
 //                    those of another validity are the same mailbox made anew, and not added up,
 //                    while those of another server are.
+//                    What rabid --populate has put into a mailbox, later runs may put there again
+//                    when it is gone: of such a message the rows of a recipient are one, that
+//                    which was accepted last, and copies that a later complete visit did not see
+//                    are not added to those that it did. Its dates are of the past and its order
+//                    is that of runs, so delivery and order say nothing.
 //   misdelivered     seen in a mailbox that belongs to none of the message's recipients
 //   unwritten        a copy in a mailbox to which no row says that it was sent, but its sender has
 //                    not noted its end, and may yet say so
@@ -121,6 +126,8 @@ struct message_entry {
     std::int64_t run = 0;
     std::int64_t session = 0;
     std::int64_t octets = size_not_recorded;
+    // rabid --populate: of a mailbox, which later runs mend. Rows of one recipient are one message.
+    bool population = false;
     std::vector<sent_entry> sent;
     std::vector<seen_entry> seen;
     std::vector<removed_entry> removed;
@@ -270,6 +277,8 @@ class reconciler {
         std::size_t operator()(const stream& of) const noexcept;
     };
 
+    void merge_sent(std::vector<sent_entry>& sent);
+    bool counts_as_copy(span copy) const;
     void add_sent(const sent_entry& sent, span here);
     void add_found(const sent_entry& sent, span here);
     finding judge_presence(const sent_entry& sent, span here, std::size_t copies);

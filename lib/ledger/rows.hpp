@@ -124,7 +124,7 @@ class short_text {
     std::uint8_t size_ = 0;
 };
 
-// One recipient's message; the run is the writer's own.
+// One recipient's message.
 struct sent_row {
     std::uint64_t session = 0;
     std::uint64_t sequence = 0;
@@ -138,6 +138,7 @@ struct sent_row {
     bool counted = true;
     std::uint16_t code = 0;  // of the reply; 0: there was none
     short_text enhanced;
+    std::uint64_t run = 0;  // whose message it is; 0: the writer's own
 };
 
 // One copy of a message in one mailbox; the observing run is the writer's own. Without an identity

@@ -150,8 +150,10 @@ int table_writer::write(const sent_row& row) {
     std::int64_t sender = 0;
     int result = find_address(row.recipient, recipient);
     if (result == SQLITE_OK && row.sender != 0) result = find_address(row.sender, sender);
+    std::int64_t run = own_;
+    if (result == SQLITE_OK && row.run != 0) result = find_run(row.run, run);
     if (result != SQLITE_OK) return result;
-    add_sent_.bind(1, own_);
+    add_sent_.bind(1, run);
     add_sent_.bind(2, row.session);
     add_sent_.bind(3, row.sequence);
     add_sent_.bind(4, recipient);

@@ -78,6 +78,9 @@ struct message_request {
     std::string_view from;
     std::span<const std::string_view> recipients;
     std::chrono::system_clock::time_point now{};
+    // In place of the words that would be drawn: ASCII that needs no fold; empty: these.
+    std::string_view subject{};
+    std::string_view fields{};  // more of the header, each with CRLF
 };
 
 [[nodiscard]] bool is_ascii(std::string_view text) noexcept;

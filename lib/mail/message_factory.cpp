@@ -219,7 +219,7 @@ void message_factory::make(const message_request& request, message& into) {
     id.time_us = static_cast<std::uint64_t>(
         std::chrono::floor<std::chrono::microseconds>(request.now.time_since_epoch()).count());
     id.covers = all_covered;
-    id.given_subject = !options.subject_text.empty();
+    id.given_subject = !options.subject_text.empty() || !request.subject.empty();
     id.digest.kind = options.digest;
     id.size = 0;
     id.head = 0;
@@ -229,11 +229,11 @@ void message_factory::make(const message_request& request, message& into) {
     const std::size_t begun = begin_headers(request, random, into);
     const message_plan::constants& prepared = plan_->prepared();
     const std::size_t fixed = begun + prepared.postal_field.size() + identity_octets(id) - 2 + 2 +
-                              prepared.given_fields.size() +
+                              prepared.given_fields.size() + request.fields.size() +
                               plan_->source_of(id.kind).fields_octets() + 2;
     const std::size_t padding = settle_sizes(fixed, wanted, id);
     add_body(id, into);
-    end_headers(begun, padding, into);
+    end_headers(request, begun, padding, into);
 }
 
 // From to Message-ID, into the headers and in canonical form; gives how far the headers reach.
@@ -242,7 +242,8 @@ std::size_t message_factory::begin_headers(const message_request& request,
     const message_plan::constants& constants = plan_->prepared();
     std::size_t most = most_other_octets + request.from.size() + constants.message_id_end.size() +
                        constants.postal_field.size() + constants.subject_field.size() +
-                       constants.given_fields.size();
+                       constants.given_fields.size() + request.subject.size() +
+                       request.fields.size();
     bool ascii = is_ascii(request.from);
     for (const std::string_view recipient : request.recipients) {
         most += recipient.size() + 6;
@@ -259,7 +260,11 @@ std::size_t message_factory::begin_headers(const message_request& request,
     out.put(">\r\n");
     put_to(request.recipients, out);
     const std::uint64_t drawn = random.next();
-    if (constants.subject_field.empty()) {
+    if (!request.subject.empty()) {
+        out.name("Subject: ", "subject:");
+        out.put(request.subject);
+        out.put("\r\n");
+    } else if (constants.subject_field.empty()) {
         put_subject(plan_->subjects().choose(drawn, into.id_.kind), plan_->options().subject, out);
     } else {
         out.name(constants.subject_field, constants.canonical_subject);
@@ -291,7 +296,8 @@ void message_factory::add_body(identity& id, message& into) {
     id.digest = digester_.finish();
 }
 
-void message_factory::end_headers(std::size_t begun, std::size_t padding, message& into) {
+void message_factory::end_headers(const message_request& request, std::size_t begun,
+                                  std::size_t padding, message& into) {
     text_writer out(into.headers_.data() + begun);
     out.put(plan_->prepared().postal_field);
     for (std::size_t i = 0; i < padding; ++i)
@@ -299,6 +305,7 @@ void message_factory::end_headers(std::size_t begun, std::size_t padding, messag
     write_identity(into.id_, out);
     out.put("\r\n");
     out.put(std::string_view(plan_->prepared().given_fields));
+    out.put(request.fields);
     out.put(into.body_.fields);
     out.put("\r\n");
     into.headers_.resize(static_cast<std::size_t>(out.end() - into.headers_.data()));

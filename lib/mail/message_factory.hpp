@@ -9,6 +9,9 @@
 // is that of the whole message and exact whenever it exceeds the headers; else the body is empty
 // and the size that of the headers. One crlf-edge body in 16 is empty whatever size was asked.
 //
+// A request may bring a Subject and more fields of its own; who remakes the message cannot know
+// these.
+//
 // A body's source says which fields of the header section describe it, and they count in the head.
 //
 // create() fails on a host or version that would break a header. make() cannot fail; addresses must
@@ -98,7 +101,8 @@ class message_factory final : public message_source {
     std::size_t begin_headers(const message_request& request, base::random_source& random,
                               message& into);
     void add_body(identity& id, message& into);
-    void end_headers(std::size_t begun, std::size_t padding, message& into);
+    void end_headers(const message_request& request, std::size_t begun, std::size_t padding,
+                     message& into);
 
     std::shared_ptr<const message_plan> plan_;
     std::string canonical_;  // scratch; of it the first canonical_octets_ count

@@ -176,6 +176,18 @@ expected<run_reports> open_client_reports(const client_run& what) {
     return reports;
 }
 
+// What the whole run comes to; it is a failure before all else.
+exit_status judge(const client_run& what, run_console& speaking, exit_status status) {
+    const stats::tally all = speaking.report().totals_with_warmup();
+    if (what.fulfilled) {
+        const client_run::fulfilment found = what.fulfilled(all);
+        if (!found.said.empty()) speaking.say(found.said);
+        if (!found.whole && status == exit_status::done) status = exit_status::threshold_not_met;
+    }
+    if (status == exit_status::system_error) return status;
+    return what.achieved(all) ? status : exit_status::nothing_delivered;
+}
+
 // All have ended. Rank 0 speaks for them.
 exit_status finish_together(const client_run& what, run_reports& reports, exit_status own) {
     ranks& others = what.others;
@@ -193,8 +205,7 @@ exit_status finish_together(const client_run& what, run_reports& reports, exit_s
                                 .interrupted = reports.console->report().end().interrupted});
     const bool failed =
         of_all->any_lost || all.status == static_cast<std::uint64_t>(exit_status::system_error);
-    if (status != exit_status::system_error && !what.achieved(report.totals_with_warmup()))
-        status = exit_status::nothing_delivered;
+    status = judge(what, *reports.merged, status);
     return others.leave_after_all(failed ? exit_status::system_error : status);
 }
 
@@ -238,9 +249,7 @@ exit_status run_workers(const client_run& what, const load::worker_pool_plan& pl
     if (!ran) reports.console->say(ran.error().message);
     if (!ran || part.broke()) status = exit_status::system_error;
     if (!what.others.alone()) return finish_together(what, reports, status);
-    if (status == exit_status::system_error) return status;
-    const bool achieved = what.achieved(reports.console->report().totals_with_warmup());
-    return achieved ? status : exit_status::nothing_delivered;
+    return judge(what, *reports.console, status);
 }
 
 expected<listeners> listen(const server_run& what, load::worker_pool& workers,

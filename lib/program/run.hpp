@@ -43,6 +43,13 @@ struct client_run {
     std::function<remarks_or_failure()> close = [] { return remarks_or_failure(); };
     // Whether the servers did anything for us; asked of a run that is complete.
     std::function<bool(const stats::tally&)> achieved;
+    // What the run was to leave behind, of all that was counted: `said` is told, and a run that
+    // has not done it ends as one that missed a threshold.
+    struct fulfilment {
+        bool whole = true;
+        std::string said{};
+    };
+    std::function<fulfilment(const stats::tally&)> fulfilled{};
 };
 
 // Refuses with one line what can be refused before anything is sent; then blocks until the run is

@@ -36,7 +36,21 @@ command_count command_counts::total() const noexcept {
     return sum;
 }
 
-void action_count::add(action_end how, std::chrono::nanoseconds took) {
+std::size_t size_class_of(std::uint64_t messages) noexcept {
+    std::size_t index = 0;
+    for (; messages > 0 && index + 1 < size_classes; messages /= 10)
+        ++index;
+    return index;
+}
+
+std::uint64_t least_of_size_class(std::size_t index) noexcept {
+    std::uint64_t least = index == 0 ? 0 : 1;
+    for (std::size_t i = 1; i < index; ++i)
+        least *= 10;
+    return least;
+}
+
+void action_count::add(action_end how, std::chrono::nanoseconds took, std::uint64_t messages) {
     constexpr std::array members{&action_count::ok, &action_count::refused, &action_count::failed,
                                  &action_count::nothing};
     ++begun;
@@ -44,6 +58,9 @@ void action_count::add(action_end how, std::chrono::nanoseconds took) {
     if (how != action_end::ok) return;
     if (!time) time.emplace();
     time->record(took);
+    std::optional<histogram>& sized = by_size[size_class_of(messages)];
+    if (!sized) sized.emplace();
+    sized->record(took);
 }
 
 void action_count::merge(const action_count& other) {
@@ -52,20 +69,28 @@ void action_count::merge(const action_count& other) {
     refused += other.refused;
     failed += other.failed;
     nothing += other.nothing;
-    if (!other.time || other.time->empty()) return;
-    if (!time) time.emplace();
-    time->merge(*other.time);
+    const auto add = [](std::optional<histogram>& to, const std::optional<histogram>& from) {
+        if (!from || from->empty()) return;
+        if (!to) to.emplace();
+        to->merge(*from);
+    };
+    add(time, other.time);
+    for (std::size_t i = 0; i < by_size.size(); ++i)
+        add(by_size[i], other.by_size[i]);
 }
 
 void action_count::clear() noexcept {
     begun = ok = refused = failed = nothing = 0;
     if (time) time->clear();
+    for (std::optional<histogram>& one : by_size)
+        if (one) one->clear();
 }
 
-void action_counts::add(std::size_t verb, action_end how, std::chrono::nanoseconds took) {
+void action_counts::add(std::size_t verb, action_end how, std::chrono::nanoseconds took,
+                        std::uint64_t messages) {
     if (verb >= most_verbs) return;
     if (verbs.size() <= verb) verbs.resize(verb + 1);
-    verbs[verb].add(how, took);
+    verbs[verb].add(how, took, messages);
 }
 
 void action_counts::merge(const action_counts& other) {

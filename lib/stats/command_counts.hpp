@@ -57,6 +57,13 @@ enum class action_end : std::uint8_t {
     nothing   // there was nothing to do, such as no message to fetch: no command was sent
 };
 
+// Of a mailbox, by how many messages it holds: none, then a class for each power of ten, "1" with 1
+// to 9, "10" with 10 to 99, up to "1000000" and more.
+inline constexpr std::size_t size_classes = 8;
+[[nodiscard]] std::size_t size_class_of(std::uint64_t messages) noexcept;
+// The least that is in it, as records call it.
+[[nodiscard]] std::uint64_t least_of_size_class(std::size_t index) noexcept;
+
 struct action_count {
     std::uint64_t begun = 0;
     std::uint64_t ok = 0;
@@ -64,8 +71,10 @@ struct action_count {
     std::uint64_t failed = 0;
     std::uint64_t nothing = 0;
     std::optional<histogram> time{};  // of those that ended well
+    // The same by the size of the mailbox.
+    std::array<std::optional<histogram>, size_classes> by_size{};
 
-    void add(action_end how, std::chrono::nanoseconds time);
+    void add(action_end how, std::chrono::nanoseconds time, std::uint64_t messages);
     void merge(const action_count& other);
     void clear() noexcept;
 };
@@ -76,7 +85,9 @@ struct action_counts {
     std::vector<action_count> verbs;  // as far as one was counted
 
     // A verb from most_verbs on is not counted.
-    void add(std::size_t verb, action_end how, std::chrono::nanoseconds time);
+    // `messages` lay in the mailbox when it began.
+    void add(std::size_t verb, action_end how, std::chrono::nanoseconds time,
+             std::uint64_t messages = 0);
     void merge(const action_counts& other);
     // Back to zero, keeping the memory.
     void clear() noexcept;

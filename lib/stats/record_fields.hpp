@@ -157,6 +157,9 @@ void fields(Archive& each, field<Archive, verb_figures>& of) {
     each("last", of.last, "so often at its end");
     fields<Archive>(each, static_cast<field<Archive, action_count>&>(of));
     each("latency_us", of.latency, "of those that ended well");
+    each.named("by_size_us", of.by_size, &phase_figures::name,
+               "the same by how many messages lay in the mailbox when the action began: 0, and the "
+               "power of ten from which a class reaches up to the next");
 }
 
 template <class Archive>

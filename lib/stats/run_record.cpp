@@ -81,9 +81,18 @@ profile_summary profile_of(const wanted_profile& wanted, const action_counts& co
         const wanted_action& what = wanted.actions[i];
         action_count done = i < counted.verbs.size() ? counted.verbs[i] : action_count{};
         const histogram times = std::exchange(done.time, std::nullopt).value_or(histogram{});
+        std::vector<phase_figures> by_size;
+        for (std::size_t size = 0; size < size_classes; ++size) {
+            const histogram sized =
+                std::exchange(done.by_size[size], std::nullopt).value_or(histogram{});
+            if (!sized.empty())
+                by_size.push_back(
+                    {figures_of(ranking(sized)), std::to_string(least_of_size_class(size))});
+        }
         made.merge(done);
         if (what.wanted() || done.begun > 0)
-            made.verbs.push_back({what, std::move(done), figures_of(ranking(times))});
+            made.verbs.push_back(
+                {what, std::move(done), figures_of(ranking(times)), std::move(by_size)});
     }
     return made;
 }

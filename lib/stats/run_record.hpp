@@ -172,7 +172,8 @@ struct command_summary : command_count {
 
 // What a profile wanted of a verb, and what was done.
 struct verb_figures : wanted_action, action_count {
-    latency_figures latency;  // of those that ended well
+    latency_figures latency;             // of those that ended well
+    std::vector<phase_figures> by_size;  // the same; named by the least that lay in the mailbox
 };
 
 struct profile_summary : action_count {

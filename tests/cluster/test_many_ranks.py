@@ -284,6 +284,23 @@ def test_rounds_are_of_all_accounts(launch, dovecot, users_file):
         assert server.log.count(f"Login: user=<{user}>") == 2
 
 
+def test_mailboxes_are_filled_alike_by_any_number_of_ranks(launch, dovecot, users_file, folder):
+    """Three accounts in two ranks; what each does is its share, and rank 0 says whether all of it is there."""
+    server = dovecot(3, reading=True)
+    words = ["rabid", "--populate", "messages=40,folders=2,size=fixed:1K,body=ascii", "--workers", "1", "--ledger", folder / "book.db",
+             "--imap", server.imap, server.imap, users_file(login_names(server.users))]
+    run = finish(launch(2, *words, header=RABID_HEADER))
+    assert sorted(one["totals"]["appended"] for one in run.shares) == [40, 80]
+    assert run.total("wanted") == run.total("confirmed") == 120
+    assert "mailboxes hold 120 of 120 messages" in run.stderr
+    assert len(own_files(folder / "book.db")) == 2
+    alone = finish(launch(1, *words, header=RABID_HEADER))
+    assert (alone.total("appended"), alone.total("present"), alone.total("confirmed")) == (0, 120, 120)
+    words[2] = words[2].replace("=40", "=20000")
+    short = finish(launch(2, *words, "--duration", "300ms", header=RABID_HEADER), status=3)
+    assert "not come to" in short.stderr and short.total("wanted") == 60000
+
+
 def test_more_ranks_than_accounts(launch, users_file):
     run = finish(launch(3, "rabid", "--duration", "1s", "127.0.0.1:1", users_file(login_names(user_names(2)))), status=1)
     assert "account" in run.stderr

@@ -10,6 +10,7 @@ from support.hostile_imap import HostileImap
 from support.mail import made_message
 from support.process import wait_until
 
+SIZES = {"0"} | {str(10 ** power) for power in range(7)}
 COMMAND = re.compile(rb"^(?:\d+\.\d+ )?(a(\d+)) (?:UID )?([A-Z]{3,})\b", re.M)
 ANSWER = re.compile(rb"^(?:\d+\.\d+ )?(a\d+) (OK|NO|BAD)\b", re.M)
 ENDS = ("ok", "no", "bad", "unanswered")
@@ -33,6 +34,8 @@ def check_sums(record):
         assert profile[end] == sum(verb[end] for verb in verbs)
     for verb in verbs:
         assert verb["latency_us"]["count"] == verb["ok"]
+        assert sum(one["count"] for one in verb["by_size_us"].values()) == verb["ok"]
+        assert set(verb["by_size_us"]) <= SIZES
 
 
 def heard_by(raw):

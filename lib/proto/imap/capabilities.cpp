@@ -30,6 +30,7 @@ constexpr capability_row capability_rows[] = {
     {"SORT", imap_capability::sort},
     {"THREAD=REFERENCES", imap_capability::thread_references},
     {"NOTIFY", imap_capability::notify},
+    {"MULTIAPPEND", imap_capability::multi_append},
 };
 
 }  // namespace

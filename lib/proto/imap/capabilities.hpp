@@ -31,7 +31,8 @@ enum class imap_capability : std::uint8_t {
     login_disabled,  // RFC 3501 6.2.3
     sort,            // RFC 5256
     thread_references,
-    notify  // RFC 5465
+    notify,       // RFC 5465
+    multi_append  // RFC 3502
 };
 
 class imap_capabilities {

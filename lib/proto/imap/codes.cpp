@@ -30,11 +30,14 @@ constexpr word_row<imap_condition> conditions[] = {
 };
 
 constexpr word_row<imap_code> codes[] = {
+    {"APPENDUID", imap_code::append_uid},
     {"CAPABILITY", imap_code::capability},
     {"CLOSED", imap_code::closed},
     {"HIGHESTMODSEQ", imap_code::highest_modseq},
     {"NOMODSEQ", imap_code::no_modseq},
     {"NOTIFICATIONOVERFLOW", imap_code::notification_overflow},
+    {"OVERQUOTA", imap_code::over_quota},
+    {"TRYCREATE", imap_code::try_create},
     {"UIDNEXT", imap_code::uid_next},
     {"UIDVALIDITY", imap_code::uid_validity},
 };

@@ -27,7 +27,10 @@ enum class imap_code : std::uint8_t {
     no_modseq,
     notification_overflow,  // RFC 5465 5.8
     uid_next,               // number
-    uid_validity            // number
+    uid_validity,           // number
+    append_uid,             // number: UIDVALIDITY; arguments: that, and the UIDs (RFC 4315)
+    over_quota,             // RFC 9208
+    try_create
 };
 
 // A response text taken apart: "[CODE arguments] text".

@@ -154,11 +154,7 @@ class imap_commands::line {
 
     // The size of a literal, whose content follows.
     line& literal(std::uint64_t size) {
-        const imap_literals form = owner_.literals_;
-        const bool at_once = form == imap_literals::plus ||
-                             (form == imap_literals::minus && size <= literal_minus_limit);
-        append("{").number(size).append(at_once ? "+}\r\n" : "}\r\n");
-        if (!at_once) out_.waits.push_back(out_.text.size());
+        owner_.put_literal(out_, size);
         return *this;
     }
 
@@ -189,6 +185,13 @@ class imap_commands::line {
     std::size_t waits_;
     bool good_ = true;
 };
+
+void imap_commands::put_literal(imap_output& out, std::uint64_t size) const {
+    const bool at_once = literals_ == imap_literals::plus ||
+                         (literals_ == imap_literals::minus && size <= literal_minus_limit);
+    out.text.append("{").append(std::to_string(size)).append(at_once ? "+}\r\n" : "}\r\n");
+    if (!at_once) out.waits.push_back(out.text.size());
+}
 
 imap_tag imap_commands::plain(imap_output& out, imap_verb verb) {
     return line(*this, out, verb).end();
@@ -243,6 +246,18 @@ imap_tag imap_commands::status(imap_output& out, std::string_view mailbox, std::
 imap_tag imap_commands::append(imap_output& out, std::string_view mailbox, std::uint64_t size) {
     line command(*this, out, imap_verb::append);
     return command.astring(mailbox).append(" ").literal(size).end_open();
+}
+
+imap_tag imap_commands::begin_append(imap_output& out, std::string_view mailbox) {
+    return line(*this, out, imap_verb::append).astring(mailbox).end_open();
+}
+
+void imap_commands::append_message(imap_output& out, std::string_view flags, std::string_view date,
+                                   std::uint64_t size) const {
+    if (!flags.empty()) out.text.append(" ").append(flags);
+    if (!date.empty()) out.text.append(" \"").append(date).append("\"");
+    out.text += ' ';
+    put_literal(out, size);
 }
 
 imap_tag imap_commands::search(imap_output& out, imap_verb verb, std::string_view criteria) {

@@ -14,7 +14,7 @@
 // Strings go out as atoms, quoted, or as literals where they hold what cannot be quoted (RFC 3501
 // 9, astring). NUL is refused everywhere; CR and LF within strings too, so that no name from a
 // file can become a second command. `items`, `criteria` and sets are the caller's own text, and are
-// refused when they hold CR, LF or NUL. Nothing else fails. Limits: one message for each APPEND.
+// refused when they hold CR, LF or NUL. Nothing else fails.
 #pragma once
 
 #include <cstddef>
@@ -123,6 +123,12 @@ class imap_commands {
     imap_tag status(imap_output& out, std::string_view mailbox, std::string_view items);
     // The content, exactly `size` octets of it, and CRLF follow; behind the last wait.
     imap_tag append(imap_output& out, std::string_view mailbox, std::uint64_t size);
+    // The same of several messages in one command (MULTIAPPEND, RFC 3502): begin_append(), and for
+    // each message append_message(), behind which its content follows; then CRLF. `flags` is a list
+    // in parentheses or empty, `date` a date-time without quotes or empty; both the caller's own.
+    imap_tag begin_append(imap_output& out, std::string_view mailbox);
+    void append_message(imap_output& out, std::string_view flags, std::string_view date,
+                        std::uint64_t size) const;
     // SEARCH, SORT, THREAD (RFC 5256) and their UID forms; criteria: "UNSEEN", "RETURN (ALL) SINCE
     // 1-Feb-1994"; "(DATE) UTF-8 ALL"; "REFERENCES UTF-8 ALL".
     imap_tag search(imap_output& out, imap_verb verb, std::string_view criteria);
@@ -142,6 +148,8 @@ class imap_commands {
 
   private:
     class line;
+
+    void put_literal(imap_output& out, std::uint64_t size) const;
 
     imap_literals literals_ = imap_literals::synchronizing;
     imap_tag tag_ = no_tag;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "proto/imap/date.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -9,6 +10,8 @@
 namespace postal::proto {
 
 namespace {
+
+constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";
 
 // All of the text is digits, but for a blank in front of a day.
 std::optional<int> number_of(std::string_view text) noexcept {
@@ -21,9 +24,8 @@ std::optional<int> number_of(std::string_view text) noexcept {
 }
 
 std::optional<unsigned> month_of(std::string_view name) noexcept {
-    constexpr std::string_view names = "JanFebMarAprMayJunJulAugSepOctNovDec";
     for (unsigned month = 0; month < 12; ++month)
-        if (base::iequals(names.substr(std::size_t{month} * 3, 3), name)) return month + 1;
+        if (base::iequals(month_names.substr(std::size_t{month} * 3, 3), name)) return month + 1;
     return std::nullopt;
 }
 
@@ -58,6 +60,26 @@ std::uint64_t read_imap_date(std::string_view text) noexcept {
                       seconds(*second) - (sign == '+' ? ahead : -ahead);
     const auto us = duration_cast<microseconds>(time).count();
     return us > 0 ? static_cast<std::uint64_t>(us) : 0;
+}
+
+std::string imap_date(std::int64_t seconds) {
+    using namespace std::chrono;
+    const sys_seconds when{std::chrono::seconds(seconds)};
+    const auto day = floor<days>(when);
+    const year_month_day date(day);
+    const hh_mm_ss time(when - day);
+    std::string text;
+    const auto put = [&](std::int64_t number, std::size_t width, std::string_view behind) {
+        const std::string digits = std::to_string(number);
+        text.append(width - std::min(width, digits.size()), '0').append(digits).append(behind);
+    };
+    put(static_cast<unsigned>(date.day()), 2, "-");
+    text.append(month_names.substr((static_cast<unsigned>(date.month()) - 1) * 3, 3)).append("-");
+    put(static_cast<int>(date.year()), 4, " ");
+    put(time.hours().count(), 2, ":");
+    put(time.minutes().count(), 2, ":");
+    put(time.seconds().count(), 2, " +0000");
+    return text;
 }
 
 }  // namespace postal::proto

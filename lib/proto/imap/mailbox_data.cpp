@@ -96,12 +96,14 @@ void imap_responses::on_list_attributes(const imap_token& token, imap_step& step
 void imap_responses::on_list_delimiter(const imap_token& token, imap_step& step) {
     const bool one = token.kind == kind::quoted && token.text.size() == 1;
     if (!one && !token.is_nil()) return refuse(step);
+    item_number_ = one ? static_cast<unsigned char>(token.text[0]) : 0;
     state_ = state::list_name;
 }
 
 void imap_responses::on_list_name(const imap_token& token, imap_step& step) {
     if (!token.is_string()) return refuse(step);
     step.event = imap_event::list;
+    step.number = item_number_;
     state_ = state::ignore;  // RFC 5258's extended items
 }
 

@@ -18,7 +18,8 @@
 //   enabled       enabled() has what is on from now, or was before
 //   exists, recent, expunge    number
 //   vanished      range of UIDs; earlier says whether they went before this SELECT (RFC 7162)
-//   flags, list, status        were well-formed and skipped
+//   list          number: the delimiter, 0 for none; the rest was well-formed and skipped
+//   flags, status              were well-formed and skipped
 //   personal_namespace    text: the prefix of the first of ours; number: its delimiter, 0 for none
 //   found         range of SEARCH, ESEARCH ALL or SORT; then once
 //   search_end    number: ESEARCH COUNT, or how many were found

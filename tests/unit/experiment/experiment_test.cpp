@@ -312,6 +312,10 @@ TEST_CASE("experiment: what is wrong is named with its line") {
          "flushes"},
         {some_load + variant + "[verdict]\nmargin = \"2\"\n",
          "e.toml:6: margin: \"2\" is no share; write it as \"2%\""},
+        {some_load + variant + "[verdict]\nsize = \"messages\"\n",
+         "e.toml:3: [verdict] size is \"messages\", and that of "},
+        {some_load + "[verdict]\nsize = \"n\"\n[variables]\nn = \"10\"\n" + variant,
+         "e.toml:7: [verdict] size is the same in all variants; give at least two"},
         {some_load + variant + "[storage]\ntype = \"ext4\"\n",
          "e.toml:5: [storage] has no make: the command that makes the file system"},
         {some_load + variant +

@@ -181,3 +181,34 @@ TEST_CASE("imap_commands: what the capabilities allow") {
     CHECK_FALSE(forbids_expunge(imap_verb::uid_fetch));
     CHECK(imap_verb_name(imap_verb::uid_search) == "UID SEARCH");
 }
+
+TEST_CASE("imap_commands: several messages in one APPEND, RFC 3502") {
+    struct row {
+        imap_literals form;
+        std::string wanted;
+    };
+    const std::string head = "a1 APPEND \"a b\" (\\Seen) \"17-Jul-1996 09:44:25 +0000\" {5";
+    for (const row& one : {row{imap_literals::plus, head + "+}\r\nhello {5000+}\r\n"},
+                           row{imap_literals::minus, head + "+}\r\nhello {5000}\r\n"},
+                           row{imap_literals::synchronizing, head + "}\r\nhello {5000}\r\n"}}) {
+        imap_commands commands;
+        commands.literals(one.form);
+        imap_output out;
+        CHECK(commands.begin_append(out, "a b") == 1);
+        CHECK(commands.last_verb() == imap_verb::append);
+        commands.append_message(out, "(\\Seen)", "17-Jul-1996 09:44:25 +0000", 5);
+        out.text += "hello";
+        commands.append_message(out, "", "", 5000);
+        CHECK(out.text == one.wanted);
+        CHECK(out.waits.size() == (one.form == imap_literals::plus    ? 0U
+                                   : one.form == imap_literals::minus ? 1U
+                                                                      : 2U));
+        for (const std::size_t wait : out.waits)
+            CHECK(out.text.substr(wait - 2, 2) == "\r\n");
+        if (!out.waits.empty()) CHECK(out.waits.back() == out.text.size());
+    }
+    imap_commands commands;
+    imap_output out;
+    CHECK(commands.begin_append(out, "a\rb") == no_tag);
+    CHECK(out.text.empty());
+}

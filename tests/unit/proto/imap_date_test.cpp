@@ -43,3 +43,11 @@ TEST_CASE("imap date: INTERNALDATE as a time, and what is none") {
     for (std::size_t size = 0; size < whole.size(); ++size)
         CHECK(read_imap_date(std::string_view(whole).substr(0, size)) == 0);
 }
+
+TEST_CASE("imap_date: what is written is read back as the same") {
+    CHECK(postal::proto::imap_date(837'596'665) == "17-Jul-1996 09:44:25 +0000");
+    CHECK(postal::proto::imap_date(1'767'225'599) == "31-Dec-2025 23:59:59 +0000");
+    for (std::int64_t second = 1; second < 4'000'000'000; second += 12'345'678)
+        CHECK(read_imap_date(postal::proto::imap_date(second)) ==
+              static_cast<std::uint64_t>(second) * 1'000'000);
+}

@@ -38,7 +38,7 @@ TEST_CASE("imap_responses: status responses and their codes") {
         {"* OK hi\r\n", {"untagged ok 'hi'"}, "a greeting"},
         {"* PREAUTH\r\n", {"untagged preauth ''"}, "without text"},
         {"* bye x\n", {"untagged bye 'x'"}, "in lower case, and LF alone"},
-        {"a1 NO [TRYCREATE] x\r\n", {"tagged a1 no #1 'x'"}, ""},
+        {"a1 NO [TRYCREATE] x\r\n", {"tagged a1 no #10 'x'"}, ""},
         {"a1 BAD [FOO bar] x\r\n", {"tagged a1 bad #1 bar 'x'"}, "an unknown code"},
         {"a1 OK [x\r\n", {"tagged a1 ok '[x'"}, "no code"},
         {"a1 OK [CLOSED]x\r\n", {"tagged a1 ok " + code(imap_code::closed) + " 'x'"}, "no blank"},
@@ -88,10 +88,10 @@ TEST_CASE("imap_responses: untagged data") {
          {"vanished 405:405", "vanished 407:407", "vanished 410:425"},
          "RFC 7162 3.2.10"},
         {"* VANISHED (EARLIER) 3:1\r\n", {"vanished 1:3 earlier"}, "in any order"},
-        {"* LIST (\\Noselect \\Sent) \"/\" ~/x\r\n", {"list"}, ""},
+        {"* LIST (\\Noselect \\Sent) \"/\" ~/x\r\n", {"list 47"}, ""},
         {"* LSUB () NIL {3}\r\na\"b\r\n", {"list"}, "a literal"},
         {"* LIST (\\x) \"\\\\\" \"a b\" (\"CHILDINFO\" (\"S\"))\r\n* LIST () \".\" 12\r\n",
-         {"list", "list"},
+         {"list 92", "list 46"},
          "extended, RFC 5258; and a number for a name"},
         {"* STATUS {2}\r\nab (X (1 2) MESSAGES 231 UIDNEXT 44292)\r\n", {"status"}, ""},
         {"* STATUS b ()\r\n", {"status"}, ""},
@@ -329,7 +329,7 @@ TEST_CASE("imap_responses: a session with Dovecot") {
     REQUIRE(lines.size() == 120);
     CHECK(lines.back() == "tagged a27 ok 'Logout completed.'");
     const std::string expected[] = {
-        "list",
+        "list 46",
         "status",
         "date 20-Nov-2026 20:16:57 +0000",
         "modseq 4",
@@ -343,7 +343,7 @@ TEST_CASE("imap_responses: a session with Dovecot") {
         "piece hello 1",
         "vanished 2:2",
         "untagged ok " + code(imap_code::other) + " [1795205818] 1795205818 2 2 'Moved UIDs.'",
-        "tagged a20 ok " + code(imap_code::other) +
+        "tagged a20 ok " + code(imap_code::append_uid) +
             " [1795205817] 1795205817 4 'Append completed.'",
     };
     for (const std::string& line : expected) {

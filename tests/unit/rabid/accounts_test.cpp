@@ -160,3 +160,23 @@ TEST_CASE("accounts: by weights all can be out, unless they are shared") {
         CHECK(shared.take(random).value() < 4);
     shared.give_back(0, rabid::visit_result::done);
 }
+
+TEST_CASE("accounts: one whose turn is not over is lent again, and another's turn is not lost") {
+    rabid::accounts all(some_accounts(2), rabid::sharing::exclusive, 1);
+    base::random_source random(1);
+    const auto first = all.take(random);
+    const auto second = all.take(random);
+    REQUIRE(first.has_value());
+    REQUIRE(second.has_value());
+    CHECK_FALSE(all.take(random).has_value());
+    for (int i = 0; i < 3; ++i) {
+        all.give_back(*first, rabid::visit_result::unfinished);
+        const auto again = all.take(random);
+        REQUIRE(again.has_value());
+        CHECK(*again == *first);
+    }
+    all.give_back(*second, rabid::visit_result::done);
+    CHECK_FALSE(all.take(random).has_value());
+    all.give_back(*first, rabid::visit_result::done);
+    CHECK_FALSE(all.take(random).has_value());
+}

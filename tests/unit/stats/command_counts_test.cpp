@@ -81,6 +81,7 @@ TEST_CASE("command counts: a tally merges and clears them with the rest") {
     CHECK(all.actions.verbs[read_one].time->count() == 4);
     CHECK(all.actions.verbs[mark].refused == 2);
     CHECK(all.actions.verbs[mark].nothing == 2);
+    CHECK(all.actions.verbs[read_one].by_size[0]->count() == 4);
     CHECK_FALSE(all.actions.verbs[mark].time.has_value());  // only what ended well has a time
     all.clear();
     CHECK(all.commands.total().sent == 0);
@@ -117,4 +118,30 @@ TEST_CASE("command counts: without kinds and a profile a record has neither") {
     const run_record record = run_report(test::description()).record();
     CHECK_FALSE(record.commands.has_value());
     CHECK_FALSE(record.profile.has_value());
+}
+
+TEST_CASE("action_counts: times by the size of the mailbox, a class for each power of ten") {
+    const std::vector<std::pair<std::uint64_t, std::size_t>> sizes{
+        {0, 0},       {1, 1},         {9, 1},          {10, 2},
+        {99, 2},      {100, 3},       {9'999, 4},      {10'000, 5},
+        {999'999, 6}, {1'000'000, 7}, {10'000'000, 7}, {~std::uint64_t{0}, 7}};
+    for (const auto& [messages, wanted] : sizes) {
+        CAPTURE(messages);
+        CHECK(size_class_of(messages) == wanted);
+        CHECK(least_of_size_class(wanted) <= messages);
+    }
+    CHECK(least_of_size_class(0) == 0);
+    CHECK(least_of_size_class(1) == 1);
+    CHECK(least_of_size_class(7) == 1'000'000);
+    action_counts some;
+    some.add(3, action_end::ok, std::chrono::milliseconds(1), 50);
+    some.add(3, action_end::ok, std::chrono::milliseconds(9), 5'000);
+    some.add(3, action_end::refused, std::chrono::milliseconds(9), 5'000);
+    action_counts all = some;
+    all.merge(some);
+    CHECK(all.verbs[3].by_size[2]->count() == 2);
+    CHECK(all.verbs[3].by_size[4]->count() == 2);
+    CHECK_FALSE(all.verbs[3].by_size[3].has_value());
+    all.clear();
+    CHECK(all.verbs[3].by_size[4]->count() == 0);
 }
