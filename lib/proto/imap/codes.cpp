@@ -36,6 +36,7 @@ constexpr word_row<imap_code> codes[] = {
     {"HIGHESTMODSEQ", imap_code::highest_modseq},
     {"NOMODSEQ", imap_code::no_modseq},
     {"OVERQUOTA", imap_code::over_quota},
+    {"PERMANENTFLAGS", imap_code::permanent_flags},
     {"TRYCREATE", imap_code::try_create},
     {"UIDNEXT", imap_code::uid_next},
     {"UIDVALIDITY", imap_code::uid_validity},
