@@ -119,7 +119,6 @@ void examiner::time(const ledger::seen_row& row, const announcement& told) {
 
 examination_result examiner::judge(mail::check_result checked, ledger::seen_row& row,
                                    std::uint64_t uid) {
-    stats::tally& counts = context_.shared.counts();
     if (is_fine_but_for_qmail(checked)) checked.what = mail::integrity::verified;
     message_.describe(checked, row, context_.rebuilder);
     if (checked.what == mail::integrity::foreign) return judge_stranger(row);
@@ -129,7 +128,7 @@ examination_result examiner::judge(mail::check_result checked, ledger::seen_row&
         return examination_result::verified;
     }
     ++integrity().corrupt;
-    counts.errors.add(to_text(stage::check), 0, ledger::to_text(row.what), row.detail);
+    count_error(ledger::to_text(row.what), row.detail);
     return checked.id != nullptr ? examination_result::corrupt : examination_result::doubtful;
 }
 
@@ -147,7 +146,6 @@ bool examiner::is_fine_but_for_qmail(const mail::check_result& checked) {
 
 // Mail of the original postal has a digest of its own.
 examination_result examiner::judge_stranger(ledger::seen_row& row) {
-    stats::tally& counts = context_.shared.counts();
     ledger::evidence& kept = message_.kept();
     if (!kept.whole() || !mail::is_old_postal(header_section(kept.text()))) {
         ++integrity().foreign;
@@ -160,13 +158,18 @@ examination_result examiner::judge_stranger(ledger::seen_row& row) {
         row.what = condition::original_corrupt;
         row.detail = "mail of the original postal whose digest does not match";
         ++integrity().corrupt;
-        counts.errors.add(to_text(stage::check), 0, "original", row.detail);
+        count_error("original", row.detail);
     }
     return fine ? examination_result::original : examination_result::doubtful;
 }
 
 stats::counts& examiner::integrity() noexcept {
-    return held_ != nullptr ? *held_ : context_.shared.counts();
+    return held_ != nullptr ? held_->counts : context_.shared.counts();
+}
+
+void examiner::count_error(std::string_view reason, std::string_view detail) {
+    stats::error_table& errors = held_ != nullptr ? held_->errors : context_.shared.counts().errors;
+    errors.add(to_text(stage::check), 0, reason, detail);
 }
 
 void examiner::note_returned(const ledger::seen_row& seen) {

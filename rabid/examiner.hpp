@@ -71,9 +71,13 @@ class examiner {
 
     static constexpr int most_timeouts = 60;
     examination_result finish(const sighting& where);
-    // What messages turn out to be is counted there, and not yet among what the run has found: of a
-    // reading that may have to be done again. Null: at once.
-    void hold(stats::counts* there) noexcept { held_ = there; }
+    // What messages turn out to be, and the errors that are theirs, are counted there, and not yet
+    // among what the run has found: of a reading that may have to be done again. Null: at once.
+    struct findings {
+        stats::counts counts;
+        stats::error_table errors;
+    };
+    void hold(findings* there) noexcept { held_ = there; }
     // Of the message that was finished last.
     const message_key& last() const noexcept { return last_; }
 
@@ -84,6 +88,7 @@ class examiner {
     bool is_fine_but_for_qmail(const mail::check_result& checked);
     examination_result judge_stranger(ledger::seen_row& row);
     stats::counts& integrity() noexcept;
+    void count_error(std::string_view reason, std::string_view detail);
     void note_returned(const ledger::seen_row& seen);
     void count_twice(const mail::identity& id, std::uint64_t uid);
 
@@ -98,7 +103,7 @@ class examiner {
     ledger::way through_ = ledger::way::pop3;
     std::uint32_t session_ = 0;
     bool in_message_ = false;
-    stats::counts* held_ = nullptr;
+    findings* held_ = nullptr;
 };
 
 }  // namespace postal::rabid

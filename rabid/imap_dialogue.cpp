@@ -51,6 +51,7 @@ asio::awaitable<bool> imap_dialogue::select(std::string_view name,
     }
     where_ = stage::list;
     with_ = {};
+    told_.permanent_flags.reset();
     tag_ = commands_.select(out_, imap_verb::select, name, with);
     if (!mailbox_.select(name, tag_, imap_verb::select, before)) co_return false;
     command_begins(imap_verb::select);
@@ -181,8 +182,7 @@ void imap_dialogue::take_step(const imap_step& step) {
     const bool final = step.event == imap_event::tagged || step.event == imap_event::continuation;
     if (final && commands_.last_verb() == imap_verb::authenticate) said_ = step.text;
     if (with_.identities != nullptr) {
-        with_.identities->take(step);
-        if (step.event == imap_event::fetch_end) {
+        if (with_.identities->take(step)) {
             steps_ = 0;
             line_.answered();
         }
@@ -271,6 +271,8 @@ void imap_untagged::take(const imap_step& step, std::uint32_t exists) {
         if (delimiter != 0 && !prefix.empty() && prefix.back() != delimiter) prefix += delimiter;
     } else if (step.event == imap_event::list && step.number != 0) {
         delimiter = static_cast<char>(step.number);
+    } else if (step.code == proto::imap_code::permanent_flags) {
+        permanent_flags = step.arguments.substr(0, most_code);
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,8 @@ struct imap_untagged {
     // stands between its levels, as NAMESPACE or LIST says it: 0 where nothing does.
     std::string prefix;
     char delimiter = 0;
+    // Of the mailbox that was selected last, with their parentheses; nothing where it did not say.
+    std::optional<std::string> permanent_flags;
 };
 
 class imap_dialogue {
@@ -64,6 +67,7 @@ class imap_dialogue {
     proto::imap_commands& commands() noexcept { return commands_; }
     proto::imap_output& out() noexcept { return out_; }
     proto::imap_mailbox& mailbox() noexcept { return mailbox_; }
+    const proto::imap_mailbox& mailbox() const noexcept { return mailbox_; }
     imap_untagged& told() noexcept { return told_; }
     const imap_untagged& told() const noexcept { return told_; }
     // --watch: when messages were announced; what it tells of is counted here.

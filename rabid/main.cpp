@@ -43,16 +43,16 @@ bool let_in(const stats::tally& all) {
 program::client_run::fulfilment judge_mailboxes(const rabid::plan& of, const stats::tally& all) {
     const std::uint64_t wanted = of.populates->wanted_of_all();
     const bool whole = all.confirmed == wanted && all.missing + all.append_lost == 0 &&
-                       all.duplicate + all.misplaced + all.corrupt == 0;
+                       all.duplicate + all.misplaced + all.changed == 0;
     const auto count = [](std::uint64_t number) { return base::format_count(number); };
     std::string said =
-        fmt::format("mailboxes hold {} of {} messages: {} appended, {} were there",
+        fmt::format("mailboxes hold {} of {} messages: {} appended, {} found there",
                     count(all.confirmed), count(wanted), count(all.appended), count(all.present));
-    const std::uint64_t settled = std::min(wanted, all.confirmed + all.missing + all.corrupt);
+    const std::uint64_t settled = std::min(wanted, all.confirmed + all.missing + all.changed);
     for (const auto& [number, what] :
          {std::pair{all.missing, "missing"}, std::pair{all.append_lost, "acknowledged and gone"},
           std::pair{all.duplicate, "more than once"}, std::pair{all.misplaced, "in a wrong folder"},
-          std::pair{all.corrupt, "changed"}, std::pair{wanted - settled, "not come to"}})
+          std::pair{all.changed, "changed"}, std::pair{wanted - settled, "not come to"}})
         if (number > 0) said += fmt::format(", {} {}", count(number), what);
     if (of.populates->recipe().verify < 1)
         said += fmt::format("; {:g} % of them were read back whole, of the others the identity",

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/units.hpp"
 #include "base/version.hpp"
 #include "os/host.hpp"
 #include "program/shared_options.hpp"
@@ -22,6 +23,8 @@ constexpr std::uint16_t pop3_port = 110;
 constexpr std::uint16_t imap_port = 143;
 constexpr std::uint16_t pop3s_port = 995;  // RFC 8314 3
 constexpr std::uint16_t imaps_port = 993;
+// With all of its header fields a message may be larger than it was to be.
+constexpr std::uint64_t least_largest = std::uint64_t{16} << 10U;
 
 std::string hex_of_run(std::uint64_t run) {
     std::string text;
@@ -57,6 +60,12 @@ expected<void> prepare_load(plan& into) {
 expected<void> plan_population(plan& into, std::vector<account> ours) {
     auto recipe = read_population(into.chosen.populate, into.load.seed);
     if (!recipe) return base::fail("--populate: {}", recipe.error().message);
+    const std::uint64_t largest = std::max(recipe->sizes.largest(), least_largest);
+    if (largest > into.chosen.max_message)
+        return base::fail(
+            "--populate: size: messages of up to {} could not be read back with --max-message {}; "
+            "give smaller ones, or a larger --max-message",
+            base::format_size(largest), base::format_size(into.chosen.max_message));
     into.users = std::make_unique<accounts>(std::move(ours), sharing::exclusive, 1);
     auto made =
         population::make(std::move(*recipe), *into.users, into.load.share, into.accounts_of_all);

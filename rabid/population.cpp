@@ -19,12 +19,19 @@ constexpr std::string_view population_host = "populate.invalid";
 constexpr std::string_view population_version = "populate-1";
 constexpr std::uint64_t subject_salt = 0x7375626a65637473;
 constexpr std::uint64_t sender_salt = 0x73656e6465727321;
+constexpr std::uint64_t account_salt = 0x6163636f756e7473;
 constexpr double correspondents = 200;
 
 void append_id(std::string& to, const account_books::owner& whose, std::uint32_t sequence) {
     to += '<';
     mail::append_run(whose.run, to);
     to += fmt::format(".{}.{}@{}>", whose.session, sequence, population_host);
+}
+
+// The number of an account in identities. It is another where the account is to have more messages
+// or fewer, for then its messages are others.
+std::uint64_t session_of(std::string_view address, std::uint64_t messages) {
+    return base::mix(mail::account_number(address), messages, account_salt) >> 16U;
 }
 
 }  // namespace
@@ -42,7 +49,8 @@ base::expected<std::unique_ptr<population>> population::make(population_recipe r
     for (std::size_t i = 0; i < ours.size(); ++i) {
         made->messages_of_.push_back(all[share.number(i)]);
         made->wanted_ += made->messages_of_.back();
-        const auto [other, fresh] = numbers.emplace(mail::account_number(ours.at(i).address), i);
+        const auto [other, fresh] =
+            numbers.emplace(session_of(ours.at(i).address, made->messages_of_.back()), i);
         if (!fresh)
             return base::fail(
                 "USER-LIST: {} and {} cannot be told apart in identities; leave one out",
@@ -66,7 +74,7 @@ account_books& population::books(std::size_t number, const account& whose) {
     std::unique_ptr<account_books>& books = books_[number];
     if (!books)
         books = std::make_unique<account_books>(
-            account_books::owner{run_, mail::account_number(whose.address)},
+            account_books::owner{run_, session_of(whose.address, messages_of_[number])},
             mail::plan_mailbox(recipe_.plan, whose.address, messages_of_[number]),
             recipe_.plan.folders.size());
     return *books;

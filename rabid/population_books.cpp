@@ -11,7 +11,8 @@ account_books::account_books(owner whose, mail::mailbox_plan box, std::size_t fo
       box_(std::move(box)),
       by_folder_(folders),
       known_(box_.messages.size(), placed::unknown),
-      seen_(box_.messages.size()) {
+      seen_(box_.messages.size()),
+      closed_(folders) {
     for (std::uint32_t n = 0; n < box_.messages.size(); ++n)
         by_folder_[box_.messages[n].folder].push_back(n);
 }
@@ -24,9 +25,7 @@ void account_books::begin(std::size_t folder) {
 }
 
 void account_books::found(const found_identity& id, bool intact) {
-    const bool ours =
-        id.run == whose_.run && id.session == whose_.session && id.sequence < box_.messages.size();
-    if (!ours) {
+    if (!ours(id)) {
         ++state_.others;
         return;
     }
@@ -40,12 +39,7 @@ void account_books::found(const found_identity& id, bool intact) {
     }
     seen_[id.sequence] = true;
     ++state_.there;
-    state_.changed += intact ? 0 : 1;
-    placed& known = known_[id.sequence];
-    if (known == placed::acknowledged || known == placed::present) return;
-    known = placed::present;
-    ++progress_;
-    state_.fresh.push_back(static_cast<std::uint32_t>(id.sequence));
+    if (!intact) state_.changed.push_back(static_cast<std::uint32_t>(id.sequence));
 }
 
 bool account_books::end_visit() noexcept {
@@ -56,14 +50,19 @@ bool account_books::end_visit() noexcept {
 
 folder_state account_books::end() {
     for (const std::uint32_t n : by_folder_[folder_]) {
+        const bool promised = known_[n] == placed::acknowledged || known_[n] == placed::present;
+        if (seen_[n] && !promised) {
+            known_[n] = placed::present;
+            ++progress_;
+            state_.fresh.push_back(n);
+        }
         if (seen_[n] || known_[n] == placed::refused) continue;
         state_.missing.push_back(n);
-        const bool promised = known_[n] == placed::acknowledged || known_[n] == placed::present;
         if (!promised) continue;
         state_.gone.push_back(n);
         known_[n] = placed::gone;
     }
-    std::sort(state_.fresh.begin(), state_.fresh.end());
+    std::sort(state_.changed.begin(), state_.changed.end());
     return std::move(state_);
 }
 

@@ -74,7 +74,12 @@ expected<void> take_folders(std::vector<std::string> names, draft& into) {
     for (std::string& one : names) {
         const auto good = check_folder(one);
         if (!good) return good;
-        if (base::iequals(one, "INBOX")) one = "INBOX";  // RFC 3501 5.1
+        // RFC 3501 5.1: in whatever case.
+        constexpr std::string_view inbox = "INBOX";
+        const bool below = one.size() > inbox.size() && one[inbox.size()] == '/';
+        const bool within = one.size() == inbox.size() || below;
+        if (within && base::iequals(std::string_view(one).substr(0, inbox.size()), inbox))
+            one.replace(0, inbox.size(), inbox);
         const bool twice = std::find(known.begin(), known.end(), one) != known.end();
         if (twice) return base::fail("\"{}\" stands there twice", one);
         known.push_back(one);
@@ -361,19 +366,15 @@ std::vector<std::uint64_t> population_recipe::messages_of(std::size_t accounts) 
 
 // The first number is the version of how messages are made.
 std::uint64_t population_recipe::run() const {
-    std::string all = fmt::format("1 {} {} {} {} {} {} {} {}", messages, spread.exponent, plan.zipf,
+    std::string all = fmt::format("1 {} {} {} {} {} {} {}", messages, spread.exponent, plan.zipf,
                                   plan.until.time_since_epoch().count(), plan.span.count(),
-                                  plan.threads, plan.median_reply_s, sizes.text());
+                                  plan.threads, plan.median_reply_s);
     all += "|" + bodies.text();
     for (const std::string& one : plan.folders)
         all += "|" + one;
     for (const mail::flag_share& one : plan.flags)
         all += fmt::format("|{} {}", one.flag, one.share);
-    std::uint64_t hash = plan.seed;
-    // Also of sizes that stand in a file.
-    base::random_source draws(0);
-    for (int i = 0; i < 64; ++i)
-        hash = base::mix(hash, sizes.sample(draws), 0);
+    std::uint64_t hash = base::mix(plan.seed, sizes.hash(), 0);
     for (const char c : all)
         hash = base::mix(hash, static_cast<unsigned char>(c), 0x7265636970650000U);
     return hash == 0 ? 1 : hash;

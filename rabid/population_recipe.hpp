@@ -40,7 +40,8 @@ struct population_recipe {
     [[nodiscard]] std::uint64_t run() const;
 };
 
-inline constexpr std::uint64_t most_messages_of_account = 1'000'000;
+// Of a folder a visit knows imap_reader::most_messages: the rest is for messages of others.
+inline constexpr std::uint64_t most_messages_of_account = 900'000;
 inline constexpr std::size_t most_folders = 1000;
 
 [[nodiscard]] base::expected<population_recipe> read_population(const std::string& words_or_file,

@@ -2,6 +2,8 @@
 #include "rabid/population_visit.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,9 +16,11 @@ namespace postal::rabid {
 namespace {
 
 constexpr std::size_t sent_at_once = std::size_t{64} << 10U;
-constexpr std::uint32_t looked_at_once = 10'000;
-constexpr int most_refused = 3;         // one after the other
-constexpr std::size_t most_named = 10;  // messages of a folder, by their numbers
+constexpr std::uint32_t listed_at_once = 10'000;
+constexpr std::size_t noted_at_once = 1000;
+constexpr std::chrono::milliseconds others_turn{1};
+constexpr int most_refused = 3;  // one after the other
+constexpr int most_surveys = 3;
 
 }  // namespace
 
@@ -31,17 +35,19 @@ asio::awaitable<bool> population_visit::run() {
     visit_.connection.set_fruitless(books_.fruitless());
     bool fine = co_await begin();
     visit_.connection.set_hurried(false);
-    if (fine) fine = co_await fill_all();
-    filled_ = fine && !stopping();
-    bool read = false;
-    if (filled_) read = co_await read_all();
+    bool done = fine && !names_differ();
+    if (fine && !done) {
+        fine = co_await fill_all();
+        filled_ = fine && !stopping();
+        if (filled_) done = co_await read_all();
+    }
     if (!visit_.connection.broken()) {
         visit_.connection.set_hurried(true);
         const auto logout = dialogue_.commands().plain(dialogue_.out(), imap_verb::logout);
         co_await dialogue_.command(stage::quit, logout);
     }
     dialogue_.finish();
-    co_return read;
+    co_return done;
 }
 
 asio::awaitable<bool> population_visit::begin() {
@@ -60,7 +66,27 @@ asio::awaitable<bool> population_visit::begin() {
     imap_tag tag = spaces ? dialogue_.commands().plain(dialogue_.out(), imap_verb::name_space)
                           : dialogue_.commands().list(dialogue_.out(), "", "");
     co_await dialogue_.command(stage::list, tag);
+    if (spaces && dialogue_.told().delimiter == 0 && !visit_.connection.broken()) {
+        tag = dialogue_.commands().list(dialogue_.out(), "", "");
+        co_await dialogue_.command(stage::list, tag);
+    }
     co_return !visit_.connection.broken();
+}
+
+// Two folders in one mailbox would each be filled, and neither be what it is to be.
+bool population_visit::names_differ() {
+    const std::vector<std::string>& folders = all_.recipe().plan.folders;
+    std::map<std::string, std::size_t> known;
+    for (std::size_t i = 0; i < folders.size(); ++i) {
+        const auto [other, fresh] = known.emplace(name_of(i), i);
+        if (fresh) continue;
+        visit_.connection.refused(
+            stage::check, "names",
+            fmt::format("folders {} and {} of {} would both be mailbox {} here; give others",
+                        folders[other->second], folders[i], visit_.who.address, other->first));
+        return false;
+    }
+    return true;
 }
 
 // A level below INBOX is below it whatever the prefix of other mailboxes is.
@@ -84,37 +110,67 @@ std::string population_visit::ledger_name_of(std::size_t folder) const {
 asio::awaitable<bool> population_visit::fill_all() {
     for (std::size_t i = 0; i < all_.recipe().plan.folders.size(); ++i) {
         if (stopping()) co_return true;
+        if (books_.closed(i)) continue;
         const bool fine = co_await look(i);
         if (!fine) co_return false;
     }
     co_return true;
 }
 
-// Makes it where it is to be filled, and selects it. False: the connection is lost, or there is no
-// such mailbox.
-asio::awaitable<bool> population_visit::open(std::size_t folder) {
+// Makes it where it is to be filled, and selects it.
+asio::awaitable<population_visit::taken> population_visit::open(std::size_t folder) {
     const std::string name = name_of(folder);
     if (name != "INBOX" && !filled_) {
         const imap_tag create = dialogue_.commands().create(dialogue_.out(), name);
         co_await dialogue_.command(stage::command, create, {.refusal = imap_refusal::expected});
-        if (visit_.connection.broken()) co_return false;
+        if (visit_.connection.broken()) co_return taken::broken;
     }
     const load::steady_time begun = visit_.connection.now();
     const bool fine = co_await dialogue_.select(name, {});
     visit_.connection.took(phase::list, visit_.connection.now() - begun);
-    co_return fine;
+    if (fine) co_return taken::yes;
+    co_return visit_.connection.broken() ? taken::broken : taken::no;
+}
+
+// Selects it, and has what lies in it looked at, from the beginning again where that does not hold
+// together. No: it cannot be had, and the run does without it.
+asio::awaitable<population_visit::taken> population_visit::survey(std::size_t folder,
+                                                                  const look_at& look) {
+    for (int i = 0; i < most_surveys; ++i) {
+        taken had = co_await open(folder);
+        if (had == taken::no) {
+            books_.close(folder);
+            co_return taken::no;
+        }
+        books_.begin(folder);
+        if (had == taken::yes) had = co_await look();
+        if (had != taken::no) co_return stopping() ? taken::broken : had;
+    }
+    visit_.connection.refused(
+        stage::list, "incomplete",
+        fmt::format("{} of {} is left alone: the server did not say what each message in it is",
+                    name_of(folder), visit_.who.address));
+    books_.close(folder);
+    co_return taken::no;
 }
 
 asio::awaitable<bool> population_visit::look(std::size_t folder) {
-    bool fine = co_await open(folder);
-    if (!fine) co_return false;
-    books_.begin(folder);
-    fine = co_await list_identities();
-    if (!fine) co_return false;
+    may_create_ = true;
+    const bool sizes = visit_.context.row_buffer() != nullptr;
+    const look_at listing = [&] {
+        sizes_.clear();
+        return list_identities([this, sizes](const listed_message& one, const identity_reader&) {
+            const found_identity id = identity_of(one);
+            books_.found(id, true);
+            if (sizes && id.run != 0 && one.octets != 0)
+                sizes_.emplace_back(static_cast<std::uint32_t>(id.sequence), one.octets);
+        });
+    };
+    const taken had = co_await survey(folder, listing);
+    if (had != taken::yes) co_return had == taken::no;
     const folder_state found = books_.end();
     stats::tally& counts = visit_.context.shared.counts();
     counts.present += found.fresh.size();
-    note_present(folder, found);
     if (!found.gone.empty()) {
         counts.append_lost += found.gone.size();
         visit_.connection.refused(
@@ -122,25 +178,40 @@ asio::awaitable<bool> population_visit::look(std::size_t folder) {
             fmt::format("{} messages of {} that were there, or acknowledged, are gone from {}",
                         found.gone.size(), visit_.who.address, name_of(folder)));
     }
+    co_await note_present(folder, found);
     if (given_up_) co_return true;
     co_return co_await fill(folder, found.missing);
 }
 
-// Of the mailbox that is selected, some thousand at a time.
-asio::awaitable<bool> population_visit::list_identities() {
-    identity_reader reader([this](const mail::identity* id) {
-        if (id == nullptr) return books_.found({}, true);
-        books_.found({id->run, id->session, id->sequence}, true);
-    });
+// Run 0 for what is none of this account's.
+found_identity population_visit::identity_of(const listed_message& one) const {
+    if (one.id == nullptr) return {};
+    const found_identity id{one.id->run, one.id->session, one.id->sequence};
+    return books_.ours(id) ? id : found_identity{};
+}
+
+// Of the mailbox that is selected, some thousand at a time. No: it is not known what each is.
+asio::awaitable<population_visit::taken> population_visit::list_identities(listed_listener who) {
+    identity_reader* told = nullptr;
+    identity_reader reader([&](const listed_message& one) { who(one, *told); });
+    told = &reader;
     const std::uint32_t there = dialogue_.mailbox().exists();
-    for (std::uint32_t first = 1; first <= there; first += looked_at_once) {
-        const std::uint32_t last = std::min(there, first + looked_at_once - 1);
+    for (std::uint64_t first = 1; first <= there; first += listed_at_once) {
+        const auto last =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(there, first + listed_at_once - 1));
+        reader.expect(static_cast<std::uint32_t>(first), last);
         const imap_tag tag = dialogue_.commands().fetch(
             dialogue_.out(), imap_verb::fetch, fmt::format("{}:{}", first, last), identity_items);
         const bool fine = co_await dialogue_.command(stage::list, tag, {.identities = &reader});
-        if (!fine || stopping()) co_return fine && !stopping();
+        if (visit_.connection.broken() || stopping()) co_return taken::broken;
+        if (!fine || !reader.complete() || !undisturbed(there)) co_return taken::no;
     }
-    co_return true;
+    co_return taken::yes;
+}
+
+// No number has come to mean another message within the last command.
+bool population_visit::undisturbed(std::uint32_t there) const noexcept {
+    return dialogue_.told().expunged == 0 && dialogue_.mailbox().exists() >= there;
 }
 
 asio::awaitable<bool> population_visit::fill(std::size_t folder,
@@ -161,25 +232,23 @@ asio::awaitable<bool> population_visit::fill(std::size_t folder,
 // The command was refused: which of its messages is it about? False: the connection is lost.
 asio::awaitable<bool> population_visit::append_each(std::size_t folder,
                                                     std::span<const std::uint32_t> batch) {
-    int in_a_row = 0;
-    bool may_create = true;
     for (std::size_t i = 0; i < batch.size() && !stopping() && !given_up_; ++i) {
         const auto one = batch.subspan(i, 1);
         // A command of one was said already.
         taken how = batch.size() == 1 ? taken::no : co_await append(folder, one);
         if (how == taken::broken) co_return false;
         if (how == taken::no && dialogue_.code().is == proto::imap_code::try_create &&
-            std::exchange(may_create, false)) {
+            std::exchange(may_create_, false)) {
             const imap_tag create = dialogue_.commands().create(dialogue_.out(), name_of(folder));
             co_await dialogue_.command(stage::command, create);
             if (visit_.connection.broken()) co_return false;
             how = co_await append(folder, one);
             if (how == taken::broken) co_return false;
         }
-        in_a_row = how == taken::yes ? 0 : in_a_row + 1;
         if (how == taken::yes) continue;
         settle(folder, one, placed::refused);
-        given_up_ = dialogue_.code().is == proto::imap_code::over_quota || in_a_row >= most_refused;
+        given_up_ = dialogue_.code().is == proto::imap_code::over_quota ||
+                    ++refused_in_a_row_ >= most_refused;
     }
     co_return true;
 }
@@ -189,10 +258,15 @@ asio::awaitable<population_visit::taken> population_visit::append(
     std::size_t folder, std::span<const std::uint32_t> left) {
     whole_ = false;
     bool fine = co_await say_append(folder, left);
+    const bool early =
+        !fine && !visit_.connection.broken() && dialogue_.completed() && dialogue_.agreed();
+    if (early)
+        visit_.connection.give_up(stage::command, "contradiction",
+                                  "OK to APPEND before it had asked for all of it");
     if (fine) fine = co_await dialogue_.complete();
     const std::span<const std::uint32_t> batch = left.first(octets_.size());
     if (visit_.connection.broken()) {
-        settle(folder, batch, whole_ ? placed::in_doubt : placed::unknown);
+        settle(folder, batch, whole_ || early ? placed::in_doubt : placed::unknown);
         co_return taken::broken;
     }
     if (!fine) co_return taken::no;
@@ -249,6 +323,7 @@ void population_visit::settle(std::size_t folder, std::span<const std::uint32_t>
         counts.appended += batch.size();
         visit_.connection.set_fruitless(false);
         visit_.context.shared.own.made_progress();
+        refused_in_a_row_ = 0;
     }
     if (how == placed::in_doubt) counts.append_in_doubt += batch.size();
     const ledger::outcome outcome = how == placed::acknowledged ? ledger::outcome::accepted
@@ -261,12 +336,22 @@ void population_visit::settle(std::size_t folder, std::span<const std::uint32_t>
     }
 }
 
-// What was found is there by the server's word, which has shown it.
-void population_visit::note_present(std::size_t folder, const folder_state& found) {
-    if (visit_.context.row_buffer() == nullptr) return;
-    for (const std::uint32_t n : found.fresh)
-        note(folder, n, visit_.context.maker().make(visit_.who, books_, n).total_octets(),
-             ledger::outcome::accepted);
+// What was found is there by the server's word, which has shown it, and said how large it is.
+asio::awaitable<void> population_visit::note_present(std::size_t folder,
+                                                     const folder_state& found) {
+    if (visit_.context.row_buffer() == nullptr) co_return;
+    std::sort(sizes_.begin(), sizes_.end());
+    std::size_t noted = 0;
+    for (const std::uint32_t n : found.fresh) {
+        const auto size =
+            std::lower_bound(sizes_.begin(), sizes_.end(), std::pair(n, std::uint64_t{0}));
+        const bool said = size != sizes_.end() && size->first == n;
+        note(
+            folder, n,
+            said ? size->second : visit_.context.maker().make(visit_.who, books_, n).total_octets(),
+            ledger::outcome::accepted);
+        if (++noted % noted_at_once == 0) co_await visit_.connection.pause(others_turn);
+    }
 }
 
 void population_visit::note(std::size_t folder, std::uint32_t sequence, std::uint64_t octets,
@@ -302,112 +387,6 @@ void population_visit::check_uids(std::size_t messages) {
     else if (uids != messages || !set.good())
         visit_.connection.refused(stage::check, "contradiction",
                                   "APPENDUID has not as many UIDs as messages were appended");
-}
-
-// ---- reading back ----
-
-asio::awaitable<bool> population_visit::read_all() {
-    for (std::size_t i = 0; i < all_.recipe().plan.folders.size(); ++i) {
-        const bool fine = co_await read_back(i);
-        if (!fine) co_return false;
-    }
-    co_return true;
-}
-
-// What it finds counts when all of the folder was read.
-asio::awaitable<bool> population_visit::read_back(std::size_t folder) {
-    const std::uint32_t validity = dialogue_.mailbox().uid_validity();
-    const bool alone = all_.recipe().plan.folders.size() == 1;
-    visit_.messages.close({visit_.connection.first_problem(), stopping()});
-    visit_.messages.open(visit_.who, ledger::way::imap,
-                         static_cast<std::uint32_t>(visit_.appends.session),
-                         ledger_name_of(folder));
-    visit_.messages.notes().listing();
-    bool fine = co_await open(folder);
-    if (!fine) co_return false;
-    if (alone && validity != 0 && dialogue_.mailbox().uid_validity() != validity)
-        visit_.connection.refused(stage::check, "uid_validity",
-                                  "the mailbox was made anew while it was filled");
-    visit_.messages.notes().listed(dialogue_.mailbox().exists());
-    stats::counts held;
-    visit_.messages.hold(&held);
-    books_.begin(folder);
-    const bool all_whole = all_.recipe().verify >= 1;
-    if (!all_whole) fine = co_await list_identities();
-    if (fine) fine = co_await read_messages();
-    visit_.messages.hold(nullptr);
-    if (!fine || stopping()) co_return false;
-    folder_state found = books_.end();
-    if (!all_whole) found.changed = held.corrupt;
-    stats::tally& counts = visit_.context.shared.counts();
-    counts.verified += held.verified;
-    counts.corrupt += held.corrupt;
-    counts.foreign += held.foreign;
-    counts.original += held.original;
-    tell(folder, found);
-    co_return true;
-}
-
-// Of the mailbox that is selected: all, or the share that is to be read whole.
-asio::awaitable<bool> population_visit::read_messages() {
-    const double share = all_.recipe().verify;
-    const bool all_whole = share >= 1;
-    if (all_whole)
-        reader_.tell([this](const message_key& key, examination_result what) {
-            books_.found({key.run, key.session, key.sequence},
-                         what == examination_result::verified);
-        });
-    const std::uint32_t there = dialogue_.mailbox().exists();
-    reader_.begin_reading(there);
-    std::vector<std::uint32_t> chosen;
-    for (std::uint32_t number = 1; number <= there; ++number)
-        if (all_whole || visit_.random.uniform() < share) chosen.push_back(number);
-    std::span<const std::uint32_t> left = chosen;
-    bool fine = true;
-    while (fine && !left.empty() && !stopping()) {
-        std::string set;
-        const std::size_t most = std::min<std::size_t>(left.size(), looked_at_once / 10);
-        left = left.subspan(proto::append_imap_set(set, left.first(most)));
-        reader_.begin(std::chrono::steady_clock::now());
-        const imap_tag tag = dialogue_.commands().fetch(dialogue_.out(), imap_verb::fetch, set,
-                                                        "(UID INTERNALDATE BODY.PEEK[])");
-        fine = co_await dialogue_.command(stage::retrieve, tag, {.reader = &reader_});
-    }
-    visit_.messages.notes().looked_at(reader_.came(), there);
-    reader_.tell({});
-    co_return fine && !stopping();
-}
-
-void population_visit::tell(std::size_t folder, const folder_state& found) {
-    stats::tally& counts = visit_.context.shared.counts();
-    counts.confirmed += found.there - std::min(found.there, found.changed);
-    counts.present += found.fresh.size();
-    counts.missing += found.gone.size();
-    counts.duplicate += found.surplus;
-    counts.misplaced += found.misplaced;
-    counts.others += found.others;
-    note_present(folder, found);
-    const auto say = [&](base::error_name reason, std::uint64_t how_many, std::string_view what) {
-        if (how_many == 0) return;
-        visit_.connection.refused(
-            stage::check, reason,
-            fmt::format("{} {} in {} of {}", how_many, what, name_of(folder), visit_.who.address));
-    };
-    say("surplus", found.surplus, "messages more than once");
-    say("misplaced", found.misplaced, "messages of other folders");
-    tell_missing(folder, found);
-}
-
-void population_visit::tell_missing(std::size_t folder, const folder_state& found) {
-    if (found.gone.empty()) return;
-    std::string numbers;
-    for (std::size_t i = 0; i < std::min(found.gone.size(), most_named); ++i)
-        numbers += fmt::format("{}{}", i == 0 ? "" : ", ", found.gone[i]);
-    visit_.connection.refused(
-        stage::check, "missing",
-        fmt::format("{} messages are not in {} of {}: numbers {}{}", found.gone.size(),
-                    name_of(folder), visit_.who.address, numbers,
-                    found.gone.size() > most_named ? " and more" : ""));
 }
 
 }  // namespace postal::rabid

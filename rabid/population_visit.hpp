@@ -12,16 +12,24 @@
 // is refused is said again one by one, so that only what the server does not take is refused. An
 // account of which three in a row, or one for want of room, are refused is given up.
 //
-// Of the reading at the end (all messages whole, or a share of them, and of the others the
-// identity) nothing counts before it is over: one that breaks off is done again.
+// A listing that leaves a number out, or within which messages go, is made again, and nothing is
+// appended on it. A folder that the server refuses, or does not list completely three times, is
+// left alone, and the others are gone on with: only a connection that is lost ends the visit.
+//
+// Of the reading of a folder at the end (all messages whole, or a share of them, and of the others
+// the identity, each with flags and INTERNALDATE) nothing counts before all of it is over; then it
+// counts once, and no later visit does it again.
 // RFC 3501 6.3.11, RFC 3502, RFC 4315 (APPENDUID), RFC 7888.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rabid/imap_dialogue.hpp"
@@ -30,6 +38,8 @@
 #include "rabid/visit_context.hpp"
 
 namespace postal::rabid {
+
+class flag_check;
 
 class population_visit {
   public:
@@ -44,28 +54,40 @@ class population_visit {
   private:
     enum class taken : std::uint8_t { yes, no, broken };
 
+    using look_at = std::function<asio::awaitable<taken>()>;
+    // With what the server says beside the identity.
+    using listed_listener = std::function<void(const listed_message&, const identity_reader&)>;
+
     asio::awaitable<bool> begin();
     asio::awaitable<bool> fill_all();
     asio::awaitable<bool> read_all();
-    asio::awaitable<bool> open(std::size_t folder);
+    asio::awaitable<taken> open(std::size_t folder);
+    asio::awaitable<taken> survey(std::size_t folder, const look_at& look);
     asio::awaitable<bool> look(std::size_t folder);
-    asio::awaitable<bool> list_identities();
+    asio::awaitable<taken> list_identities(listed_listener who);
     asio::awaitable<bool> fill(std::size_t folder, std::vector<std::uint32_t> missing);
     asio::awaitable<bool> append_each(std::size_t folder, std::span<const std::uint32_t> batch);
     asio::awaitable<taken> append(std::size_t folder, std::span<const std::uint32_t> left);
     asio::awaitable<bool> say_append(std::size_t folder, std::span<const std::uint32_t> left);
     asio::awaitable<bool> read_back(std::size_t folder);
-    asio::awaitable<bool> read_messages();
+    asio::awaitable<taken> read_messages();
 
+    bool names_differ();
     std::string name_of(std::size_t folder) const;
     std::string ledger_name_of(std::size_t folder) const;
     void note(std::size_t folder, std::uint32_t sequence, std::uint64_t octets,
               ledger::outcome what);
-    void note_present(std::size_t folder, const folder_state& found);
+    asio::awaitable<void> note_present(std::size_t folder, const folder_state& found);
+    found_identity identity_of(const listed_message& one) const;
+    bool undisturbed(std::uint32_t there) const noexcept;
+    bool as_made(const found_identity& id, const flag_check& flags,
+                 const identity_reader& beside) const;
     void settle(std::size_t folder, std::span<const std::uint32_t> batch, placed how);
     void check_uids(std::size_t messages);
     void tell(std::size_t folder, const folder_state& found);
-    void tell_missing(std::size_t folder, const folder_state& found);
+    void tell_numbers(std::size_t folder, base::error_name reason, std::string_view what,
+                      std::span<const std::uint32_t> which);
+    void count(const examiner::findings& held);
     bool stopping() const noexcept { return visit_.context.shared.own.stopping(); }
 
     visit_context visit_;
@@ -77,6 +99,10 @@ class population_visit {
     bool filled_ = false;                // all folders: what follows is reading
     bool given_up_ = false;              // the server takes no more
     bool whole_ = false;                 // all of the last command was sent
+    bool may_create_ = true;             // the folder in hand, once, where the server says so
+    int refused_in_a_row_ = 0;
+    // With a ledger: what lies in the folder in hand, and how large the server says it is.
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> sizes_;
 };
 
 }  // namespace postal::rabid

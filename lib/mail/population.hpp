@@ -3,17 +3,20 @@
 // in which threads, with which flags.
 //
 // Flow: population_plan all = ...; mailbox_plan box = plan_mailbox(all, address, messages);
-//       for a sequence n: box.messages[n], and reply_fields(), folder names, flag texts.
+//       for a sequence n: box.messages[n], references_of(box, n), flags_text(all, flags).
 //
-// All of it follows from the plan and the address alone, octet by octet: neither the other
-// accounts nor who fills the mailbox matter. A message is one of a thread, as often and in threads
-// as large as in the Enron corpus (Klimt and Yang, Introducing the Enron Corpus, CEAS 2004, table
-// of thread sizes), or stands alone; a thread lies in one folder, which is drawn by Zipf's law.
-// Threads begin anywhere within the years; how soon somebody answers, and the shares of flags, are
-// what the plan says, and no claim about what mail is like.
+// All of it follows from the plan, the address and the number of messages alone: neither the other
+// accounts nor who fills the mailbox matter. Folders and dates of replies are drawn with exp(),
+// log() and pow(), which another C library may round otherwise; all else is the same on every host.
+//
+// A message is one of a thread, as often and in threads as large as in the Enron corpus (Klimt and
+// Yang, Introducing the Enron Corpus, CEAS 2004, table of thread sizes), or stands alone; a thread
+// lies in one folder, which is drawn by Zipf's law. Threads begin anywhere within the years; how
+// soon somebody answers, and the shares of flags, are what the plan says, and no claim about what
+// mail is like.
 //
 // Sequences are in the order of dates, so that UIDs are where a folder is filled in that order.
-// Nothing fails. Memory: 32 octets a message, and its flags.
+// Nothing fails. Memory: 24 octets a message, and as many again while it is planned.
 #pragma once
 
 #include <chrono>

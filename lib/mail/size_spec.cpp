@@ -7,6 +7,7 @@
 #include "base/units.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace postal::mail {
@@ -122,6 +123,18 @@ base::expected<size_spec> size_spec::parse_histogram(const std::string& path) {
     for (step& each : spec.steps_)
         each.cumulative /= sum;
     return spec;
+}
+
+std::uint64_t size_spec::hash() const noexcept {
+    std::uint64_t hash = static_cast<std::uint64_t>(form_);
+    if (form_ != form::histogram) {
+        for (const char c : text_)
+            hash = base::mix(hash, static_cast<unsigned char>(c), 0);
+        return hash;
+    }
+    for (const step& each : steps_)
+        hash = base::mix(hash, each.size, std::bit_cast<std::uint64_t>(each.cumulative));
+    return hash;
 }
 
 std::uint64_t size_spec::sample(base::random_source& random) const noexcept {

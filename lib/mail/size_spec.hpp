@@ -39,6 +39,10 @@ class size_spec {
     // The largest that sample() can give, to compare with a server's SIZE.
     [[nodiscard]] std::uint64_t largest() const noexcept { return largest_; }
 
+    // Of all that decides which sizes come: of a histogram what stands in the file, wherever that
+    // lies, of other forms the text. The same on every host.
+    [[nodiscard]] std::uint64_t hash() const noexcept;
+
     // As it was given, for the record.
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
 

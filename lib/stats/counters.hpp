@@ -39,6 +39,7 @@ struct counts {
     std::uint64_t confirmed = 0;        // of these: there at the end, each once
     std::uint64_t missing = 0;          // of these: acknowledged or found, and not there at the end
     std::uint64_t append_lost = 0;      // the same, noticed before, and appended again
+    std::uint64_t changed = 0;          // of these: there at the end, and not as they were made
     std::uint64_t misplaced = 0;        // copies of these in folders for which they are not
     std::uint64_t others = 0;           // other messages that lay in their folders
     std::uint64_t imap_commands = 0;    // answered with OK

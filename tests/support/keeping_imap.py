@@ -4,7 +4,7 @@
     with KeepingImap(fault="close_within", times=2) as server:    # the first two APPENDs break off in the middle
         rabid("--populate", …, "--imap", server.endpoint, …)
 
-Every user may log in; `boxes[user][name]` has (uid, octets) in order. `appends` are the commands' answers as (messages,
+Every user may log in; `boxes[user][name]` has (uid, octets, flags, date) in order. `appends` are the commands' answers as (messages,
 word). Faults, each committed `times` times (None: always):
   refuse, bad          NO, BAD to APPEND          try_create     NO [TRYCREATE]; the mailbox is gone until CREATE
   over_quota           NO [OVERQUOTA] from `room` messages on
@@ -20,6 +20,16 @@ word). Faults, each committed `times` times (None: always):
   shrinks              SELECT tells of two messages more than there are, and then of fewer
   anew                 the mailbox is made anew after the first APPEND: another UIDVALIDITY, and what there was is gone
   changes              OK, and an octet of each body is another
+  other_flags          OK, and flags are lost; other_dates: INTERNALDATE is when it came
+  no_keywords          PERMANENTFLAGS without keywords, and none is kept
+  early_ok             OK in place of the first continuation (without LITERAL+); nothing is kept
+  close_in_fetch       the connection ends in the middle of FETCH of whole messages, of the mailbox that has "Archive" in its name
+  withholds            OK to FETCH of whole messages, and none
+  gives_another        FETCH of whole messages gives each the body of the one before it
+  lists_short          FETCH of identities leaves the last message out
+  expunges             FETCH of identities tells at its end that the first message has gone, though it has not
+  no_select            NO to SELECT of the mailbox that has "Archive" in its name
+  floods               FETCH of identities tells of the first message without an end
 """
 import asyncio
 import re
@@ -30,8 +40,9 @@ LITERAL = re.compile(rb"\{(\d+)(\+?)\}$")
 
 
 class KeepingImap(Served):
-    def __init__(self, *, fault="", times=None, multi=True, plus=True, room=50, delimiter="/"):
-        self.fault, self.times, self.multi, self.plus, self.room, self.delimiter = fault, times, multi, plus, room, delimiter
+    def __init__(self, *, fault="", times=None, multi=True, plus=True, room=50, delimiter="/", prefix=""):
+        self.fault, self.times, self.multi, self.plus, self.room = fault, times, multi, plus, room
+        self.delimiter, self.prefix = delimiter, prefix  # delimiter: "" for NIL, None: NAMESPACE has none, and LIST "/"
         self.boxes = {}
         self.validity = {}
         self.appends = []
@@ -89,7 +100,12 @@ class Session:
         return b"TAG OK in\r\n"
 
     async def namespace(self, _):
-        return b'* NAMESPACE (("" "%s")) NIL NIL\r\nTAG OK\r\n' % self.server.delimiter.encode()
+        delimiter = b'"%s"' % self.server.delimiter.encode() if self.server.delimiter else b"NIL"
+        return b'* NAMESPACE (("%s" %s)) NIL NIL\r\nTAG OK\r\n' % (self.server.prefix.encode(), delimiter)
+
+    async def list(self, _):
+        delimiter = b"NIL" if self.server.delimiter == "" else b'"%s"' % (self.server.delimiter or "/").encode()
+        return b'* LIST (\\Noselect) %s ""\r\nTAG OK\r\n' % delimiter
 
     @property
     def mine(self):
@@ -104,13 +120,14 @@ class Session:
 
     async def select(self, rest):
         self.selected = rest.strip(b'"').decode()
-        if self.selected not in self.mine:
+        if self.selected not in self.mine or ("Archive" in self.selected and self.server.due("no_select")):
             return b"TAG NO no such mailbox\r\n"
         box = self.mine[self.selected]
         validity = self.server.validity.setdefault((self.user, self.selected), 7)
         more = 2 if self.server.due("shrinks") else 0
-        return b"* %d EXISTS\r\n* 0 RECENT\r\n* FLAGS (\\Seen)\r\n* OK [UIDVALIDITY %d]\r\nTAG OK [READ-WRITE]\r\n" % (
-            len(box) + more, validity)
+        permanent = b"* OK [PERMANENTFLAGS (\\Seen \\Answered \\Flagged \\Deleted \\Draft)] x\r\n" * (self.server.fault == "no_keywords")
+        return b"* %d EXISTS\r\n* 0 RECENT\r\n* FLAGS (\\Seen)\r\n%s* OK [UIDVALIDITY %d]\r\nTAG OK [READ-WRITE]\r\n" % (
+            len(box) + more, permanent, validity)
 
     async def fetch(self, rest):
         numbers = []
@@ -119,24 +136,41 @@ class Session:
             numbers += range(int(first), int(last or first) + 1)
         answer = b""
         box = self.mine[self.selected]
+        server, identities = self.server, b"HEADER.FIELDS" in rest
+        if not identities and server.due("withholds"):
+            return b"TAG OK done\r\n"
+        if identities and box and server.due("lists_short"):
+            numbers.remove(len(box))
+        breaks = not identities and "Archive" in self.selected and server.due("close_in_fetch")
         for number in numbers:
             if number > len(box):
                 continue
-            uid, text = box[number - 1]
-            if b"HEADER.FIELDS" in rest:
+            uid, text, flags, date = box[number - 1]
+            if not identities and server.fault == "gives_another":
+                text = box[number - 2][1]
+            beside = b"FLAGS (%s) INTERNALDATE %s RFC822.SIZE %d" % (flags, date, len(text))
+            if identities:
                 head = text.partition(b"\r\n\r\n")[0] + b"\r\n"
                 field = re.search(rb"^X-Postal-Id:(?:.*\r\n)(?:[ \t].*\r\n)*", head, re.M)
                 name, text = b"BODY[HEADER.FIELDS (X-POSTAL-ID)]", (field[0] if field else b"") + b"\r\n"
             else:
                 name = b"BODY[]"
-            answer += b"* %d FETCH (UID %d %s {%d}\r\n" % (number, uid, name, len(text)) + text + b")\r\n"
+            answer += b"* %d FETCH (UID %d %s %s {%d}\r\n" % (number, uid, beside, name, len(text)) + text + b")\r\n"
+            if identities and server.due("floods"):
+                while True:
+                    await self.say(answer * 1000)
+        if breaks:
+            await self.say(answer[:len(answer) // 2])
+            raise EOFError
+        if identities and box and server.due("expunges"):
+            answer += b"* 1 EXPUNGE\r\n"
         return answer + b"TAG OK done\r\n"
 
     async def append(self, tag, rest):
         server = self.server
         name = rest.split(b" ")[0].strip(b'"').decode()
         box = self.mine.get(name)
-        texts = []
+        texts, marks = [], []
         broken = server.due("close_within", "bye_within")
         while True:
             literal = LITERAL.search(rest)
@@ -145,6 +179,8 @@ class Session:
             if not literal[2]:
                 if server.due("no_go_ahead"):
                     await asyncio.sleep(3600)
+                if server.due("early_ok"):
+                    return await self.say(tag + b" OK done\r\n")
                 await self.say(b"+ go\r\n")
             size = int(literal[1])
             if broken:
@@ -153,10 +189,21 @@ class Session:
                     await self.say(b"* BYE enough\r\n")
                 raise EOFError
             texts.append(await self.reader.readexactly(size))
+            marks.append(self.marks_of(rest[:literal.start()]))
             rest = (await self.reader.readline()).rstrip(b"\r\n")
-        await self.keep(tag, name, box, texts)
+        await self.keep(tag, name, box, texts, marks)
 
-    async def keep(self, tag, name, box, texts):
+    def marks_of(self, said):
+        """Flags and INTERNALDATE of what stands before a literal."""
+        flags, date = re.search(rb"\(([^()]*)\) ?(?=[^()]*$)", said), re.search(rb'"[^"]{26}"', said)
+        kept = flags[1] if flags else b""
+        if self.server.due("other_flags"):
+            kept = b""
+        if self.server.fault == "no_keywords":
+            kept = b" ".join(flag for flag in kept.split() if flag.startswith(b"\\"))
+        return kept, b'"27-Nov-2026 09:00:00 +0000"' if self.server.due("other_dates") else date[0]
+
+    async def keep(self, tag, name, box, texts, marks):
         server = self.server
 
         async def answer(word, code=b""):
@@ -173,20 +220,20 @@ class Session:
             return await answer("BAD")
         if server.fault == "over_quota" and sum(map(len, self.mine.values())) + len(texts) > server.room:
             return await answer("NO", b"[OVERQUOTA] ")
-        kept = texts
+        kept = list(zip(texts, marks))
         if server.due("half_kept"):
-            kept, gone = texts[:(len(texts) + 1) // 2], True
+            kept, gone = kept[:(len(texts) + 1) // 2], True
         else:
             gone = server.due("kept_and_gone")
         if server.due("forgets"):
             kept = []
         if server.due("doubles"):
-            kept = [text for text in texts for _ in range(2)]
+            kept = [one for one in kept for _ in range(2)]
         if server.due("changes"):
-            kept = [text[:-3] + bytes([text[-3] ^ 1]) + text[-2:] for text in texts]
-        for text in kept:
+            kept = [(text[:-3] + bytes([text[-3] ^ 1]) + text[-2:], marked) for text, marked in kept]
+        for text, (flags, date) in kept:
             server.uid += 1
-            box.append((server.uid, text))
+            box.append((server.uid, text, flags, date))
         if gone:
             raise EOFError
         validity = server.validity.setdefault((self.user, name), 7)

@@ -37,6 +37,7 @@ constexpr word_row<imap_code> codes[] = {
     {"NOMODSEQ", imap_code::no_modseq},
     {"NOTIFICATIONOVERFLOW", imap_code::notification_overflow},
     {"OVERQUOTA", imap_code::over_quota},
+    {"PERMANENTFLAGS", imap_code::permanent_flags},
     {"TRYCREATE", imap_code::try_create},
     {"UIDNEXT", imap_code::uid_next},
     {"UIDVALIDITY", imap_code::uid_validity},

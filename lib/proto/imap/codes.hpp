@@ -30,7 +30,8 @@ enum class imap_code : std::uint8_t {
     uid_validity,           // number
     append_uid,             // number: UIDVALIDITY; arguments: that, and the UIDs (RFC 4315)
     over_quota,             // RFC 9208
-    try_create
+    try_create,
+    permanent_flags  // arguments: the flags in parentheses
 };
 
 // A response text taken apart: "[CODE arguments] text".

@@ -72,6 +72,7 @@ void imap_responses::on_fetch_item(const imap_token& token, imap_step& step) {
     state_ = row->next;
     depth_ = parser_.depth();
     members_ = 0;
+    if (event_ == imap_event::fetch_flags) kept_.clear();
     if (event_ == imap_event::body_begin) begin_body(row->section);
 }
 

@@ -289,13 +289,20 @@ void imap_responses::on_words(const imap_token& token, imap_step& step) {
 
 // FLAGS (...), also within FETCH.
 void imap_responses::on_flags(const imap_token& token, imap_step& step) {
-    if (token.is_word()) return;
+    const bool of_message = event_ == imap_event::fetch_flags;
+    if (token.is_word()) {
+        if (!of_message || kept_.size() + token.text.size() >= imap_parser::max_token) return;
+        if (!kept_.empty()) kept_ += ' ';
+        kept_ += token.text;
+        return;
+    }
     if (token.kind != kind::list_close) return refuse(step);
-    if (event_ != imap_event::fetch_flags) {
+    if (!of_message) {
         state_ = state::finish;
         return;
     }
     step.event = event_;
+    step.text = kept_;
     state_ = state::fetch_item;
 }
 

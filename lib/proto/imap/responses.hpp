@@ -26,7 +26,8 @@
 //   fetch         number of the message; then its items in any order:
 //     fetch_uid, fetch_size, fetch_modseq  number
 //     fetch_date                           text
-//     fetch_flags, fetch_envelope, fetch_structure    were well-formed and skipped
+//     fetch_flags    text: the flags with blanks between, those that fit into max_token octets
+//     fetch_envelope, fetch_structure    were well-formed and skipped
 //     body_begin    text: the section ("", "HEADER", "1.MIME"); number: size
 //     body_piece    text: content, lying in `input`, never copied (but for a quoted string)
 //     body_end
@@ -205,7 +206,7 @@ class imap_responses {
     void break_off(base::error_name why, imap_step& step) noexcept;
 
     imap_parser parser_{};
-    std::string kept_{};       // a tag, section, prefix or number set, until it is given
+    std::string kept_{};       // a tag, section, prefix, flags or number set, until it is given
     std::string collected_{};  // a string that came as a literal, or a quoted body
     base::error_name why_{};
     imap_capabilities capabilities_{};

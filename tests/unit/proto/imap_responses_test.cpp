@@ -124,8 +124,11 @@ TEST_CASE("imap_responses: FETCH") {
     const row rows[] = {
         {"* 1 FETCH ()\r\n", {"fetch 1", "fetch_end 1"}, "nothing"},
         {"* 12 FETCH (FLAGS (\\Seen) RFC822.SIZE 44827 uid 7)\r\n",
-         {"fetch 12", "flags", "size 44827", "uid 7", "fetch_end 12"},
+         {"fetch 12", "flags \\Seen", "size 44827", "uid 7", "fetch_end 12"},
          "numbers and flags"},
+        {"* 2 FETCH (FLAGS () FLAGS (\\Seen $Forwarded work))\r\n",
+         {"fetch 2", "flags", "flags \\Seen $Forwarded work", "fetch_end 2"},
+         "flags are given with blanks between"},
         {"* 1 FETCH (MODSEQ (624140003) INTERNALDATE \"17-Jul-1996 02:44:25 -0700\")\r\n",
          {"fetch 1", "modseq 624140003", "date 17-Jul-1996 02:44:25 -0700", "fetch_end 1"},
          "RFC 7162 3.1.4.2"},

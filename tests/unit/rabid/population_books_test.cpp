@@ -41,7 +41,7 @@ TEST_CASE("account_books: what is there is held against what is wanted") {
         std::vector<found_copy> there;
         numbers missing;
         numbers fresh;
-        std::uint64_t changed = 0;
+        numbers changed{};
         std::uint64_t surplus = 0;
         std::uint64_t misplaced = 0;
         std::uint64_t others = 0;
@@ -54,20 +54,28 @@ TEST_CASE("account_books: what is there is held against what is wanted") {
          {ours(0), ours(0), ours(3), ours(5)},
          {2},
          {0, 3, 5},
-         0,
+         {},
          1},
-        {"one is there three times", {ours(0), ours(0), ours(0)}, {2, 3, 5}, {0}, 0, 2},
-        {"one was changed, and is not replaced",
-         {ours(0, false), ours(2), ours(3), ours(5)},
+        {"one is there three times", {ours(0), ours(0), ours(0)}, {2, 3, 5}, {0}, {}, 2},
+        {"two were changed, and are not replaced",
+         {ours(5, false), ours(2), ours(3), ours(0, false)},
          {},
          {0, 2, 3, 5},
+         {0, 5}},
+        {"a copy that was changed, of another folder's and of others",
+         {ours(0), ours(0, false), ours(1, false), {{}, false}, ours(2), ours(3), ours(5)},
+         {},
+         {0, 2, 3, 5},
+         {},
+         1,
+         1,
          1},
-        {"one of another folder", {ours(1), ours(0)}, {2, 3, 5}, {0}, 0, 0, 1},
+        {"one of another folder", {ours(1), ours(0)}, {2, 3, 5}, {0}, {}, 0, 1},
         {"no identity, another account, another population, a number beyond",
          {{{}, true}, {{population_run, 6, 0}, true}, {{78, account_session, 0}, true}, ours(6)},
          {0, 2, 3, 5},
          {},
-         0,
+         {},
          0,
          0,
          4},
@@ -130,4 +138,28 @@ TEST_CASE("account_books: each folder is looked at by itself") {
     CHECK(books.end().missing == numbers{1});
     books.begin(2);
     CHECK(books.end().missing.empty());
+}
+
+TEST_CASE("account_books: a look that was not brought to its end has found nothing") {
+    account_books books = books_of_six();
+    books.begin(0);
+    for (const std::uint64_t n : {0U, 2U, 3U, 5U})
+        books.found(ours(n).id, true);
+    CHECK(books.progress() == 0);
+    books.begin(0);
+    books.found(ours(2).id, true);
+    const folder_state state = books.end();
+    CHECK(state.fresh == numbers{2});
+    CHECK(state.missing == numbers{0, 3, 5});
+    CHECK(state.gone.empty());
+    CHECK(books.progress() == 1);
+}
+
+TEST_CASE("account_books: a folder that is done with stays so, and that is progress") {
+    account_books books = books_of_six();
+    CHECK_FALSE(books.closed(1));
+    books.close(1);
+    CHECK(books.closed(1));
+    CHECK_FALSE(books.closed(0));
+    CHECK(books.progress() == 1);
 }

@@ -46,7 +46,7 @@ TEST_CASE("population_recipe: what cannot be is refused, and says why") {
     const row rows[] = {
         {"messages=", "messages"},
         {"messages=-1", "messages"},
-        {"messages=2000000", "too many"},
+        {"messages=900001", "at most 900000"},
         {"folders=0", "folders"},
         {"folders=1001", "give 1 to 1000"},
         {"years=0", "years"},
@@ -91,6 +91,16 @@ TEST_CASE("population_recipe: a file names folders and keywords") {
         REQUIRE_FALSE(refused.has_value());
         CHECK_THAT(refused.error().message, Catch::Contains(said));
     }
+}
+
+TEST_CASE("population_recipe: INBOX is INBOX in whatever case, and so is what lies below it") {
+    const auto read =
+        parse_population_file("folders = [\"iNBox\", \"Inbox/x\", \"Inboxes\"]", "own.toml", 1);
+    REQUIRE(read.has_value());
+    CHECK(read->plan.folders == std::vector<std::string>{"INBOX", "INBOX/x", "Inboxes"});
+    const auto twice = parse_population_file("folders = [\"INBOX/x\", \"inbox/x\"]", "own.toml", 1);
+    REQUIRE_FALSE(twice.has_value());
+    CHECK_THAT(twice.error().message, Catch::Contains("twice"));
 }
 
 TEST_CASE("population_recipe: another recipe, or another seed, is another population") {

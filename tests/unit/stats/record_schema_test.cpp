@@ -77,6 +77,14 @@ std::string type_of(const json& schema) {
     return type.is_array() ? name + " or null" : name;
 }
 
+// Where a record has counters.
+bool holds_counters(std::string_view path) {
+    for (const std::string_view place :
+         {"totals", "totals_with_warmup", "integrity", "intervals[]"})
+        if (path == place || path.ends_with("." + std::string(place))) return true;
+    return false;
+}
+
 // The members of an object, and of what lies in it, each by its path; a counter only where it first
 // stands.
 void add_keys(std::string& to, std::set<std::string>& told, const json& schema,
@@ -88,7 +96,8 @@ void add_keys(std::string& to, std::set<std::string>& told, const json& schema,
     if (!schema.contains("properties")) return;
     for (const auto& [key, member] : schema["properties"].items()) {
         static const auto rows = postal::stats::all_counters();
-        const bool counts = path != "agents" && postal::stats::find_counter(rows, key) != nullptr;
+        const bool counts =
+            holds_counters(path) && postal::stats::find_counter(rows, key) != nullptr;
         if (counts && !told.insert(key).second) continue;
         const std::string place = path.empty() ? key : path + "." + key;
         const std::string means = member.value("description", "");
@@ -121,6 +130,27 @@ known is null or left out. Readers must ignore keys that they do not know.
     return text + "\n# SEE ALSO\n\n**postal**(8), **postal-report**(1)\n";
 }
 
+// What of the schema has no line of its own in the manual, nor is a counter that stands elsewhere.
+std::string untold(const json& schema, const std::string& path, const std::string& manual) {
+    if (schema.contains("oneOf")) return untold(schema["oneOf"][1], path, manual);
+    if (schema.contains("items")) return untold(schema["items"], path + "[]", manual);
+    if (schema.contains("additionalProperties"))
+        return untold(schema["additionalProperties"], path + ".*NAME*", manual);
+    std::string found;
+    if (!schema.contains("properties")) return found;
+    for (const auto& [key, member] : schema["properties"].items()) {
+        const std::string place = path.empty() ? key : path + "." + key;
+        const auto told = [&](const std::string& where) {
+            return manual.find("**" + where + "**") != manual.npos;
+        };
+        const bool elsewhere =
+            holds_counters(path) && (told("totals." + key) || told("integrity." + key));
+        if (!told(place) && !elsewhere) found += place + "\n";
+        found += untold(member, place, manual);
+    }
+    return found;
+}
+
 std::string content_of(const std::string& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -131,6 +161,7 @@ std::string content_of(const std::string& path) {
 TEST_CASE("record: its schema and its manual have the fields that it has") {
     CHECK(content_of(schema_file) == schema_text());
     CHECK(content_of(manual_file) == manual_text());
+    CHECK(untold(described(), "", content_of(manual_file)).empty());
 }
 
 TEST_CASE("record: schema and manual are written anew", "[.write]") {
