@@ -19,6 +19,10 @@ bool usable(const std::optional<double>& value) {
     return value && *value > 0 && std::isfinite(*value);
 }
 
+bool is_never(const std::optional<double>& value) {
+    return value && std::isinf(*value);
+}
+
 std::optional<straight_line> line_through(const metric_table::block& block,
                                           std::span<const std::optional<double>> sizes) {
     std::vector<std::array<double, 2>> points;
@@ -51,6 +55,7 @@ std::optional<growth> growth_of(const metric_table& table,
     double height = 0;
     for (const metric_table::block& block : table.blocks) {
         if (block.voided) continue;
+        if (std::any_of(block.values.begin(), block.values.end(), is_never)) return std::nullopt;
         const auto line = line_through(block, sizes);
         if (!line) continue;
         slopes.push_back(line->slope);

@@ -9,7 +9,8 @@
 // are those of the others.
 //
 // What does not grow as a power has an exponent all the same, that of the straight line: n log n
-// from 100 to 100,000 has 1.13. Nothing fails, and no number is NaN or infinite.
+// from 100 to 100,000 has 1.13. Nothing fails, and no number is NaN or infinite. What is never in a
+// block that counts has no exponent: those of the others would be of the lucky ones.
 #pragma once
 
 #include "stats/experiment/comparison.hpp"
@@ -29,7 +30,7 @@ struct growth {
 };
 
 // `sizes` by variant, positive ones; nothing: the variant has none. At level 1 - alpha. Empty where
-// no block counts.
+// no block counts, or one has a value that is infinite.
 [[nodiscard]] std::optional<growth> growth_of(const metric_table& table,
                                               std::span<const std::optional<double>> sizes,
                                               double alpha);
