@@ -33,7 +33,8 @@ void fields(Archive& each, field<Archive, recorded_run>& of) {
 template <class Archive>
 void fields(Archive& each, field<Archive, verdict_rules>& of) {
     plain_fields(each, "metric", of.about, "program", of.program, "margin", of.margin, "confidence",
-                 of.confidence, "max_errors", of.max_errors, "size", of.size);
+                 of.confidence, "max_errors", of.max_errors);
+    each("size", of.size, "", where_there);
 }
 
 template <class Archive>

@@ -25,13 +25,13 @@ enum class imap_code : std::uint8_t {
     closed,
     highest_modseq,  // number
     no_modseq,
-    notification_overflow,  // RFC 5465 5.8
-    uid_next,               // number
-    uid_validity,           // number
-    append_uid,             // number: UIDVALIDITY; arguments: that, and the UIDs (RFC 4315)
-    over_quota,             // RFC 9208
+    uid_next,      // number
+    uid_validity,  // number
+    append_uid,    // number: UIDVALIDITY; arguments: that, and the UIDs (RFC 4315)
+    over_quota,    // RFC 9208
     try_create,
-    permanent_flags  // arguments: the flags in parentheses
+    permanent_flags,       // arguments: the flags in parentheses
+    notification_overflow  // RFC 5465 5.8
 };
 
 // A response text taken apart: "[CODE arguments] text".
