@@ -73,6 +73,7 @@ metric_result compare_metric(const results& of, const std::vector<block_result>&
                              ? stats::metric_direction::higher_is_better
                              : stats::metric_direction::lower_is_better;
     to.table.carries_verdict = program == record.verdict.program && which == record.verdict.about;
+    to.table.floor = described(which).floor;
     to.table.variants = record.variants.size();
     std::map<std::uint64_t, std::size_t> index;
     for (const block_result& each : blocks) {

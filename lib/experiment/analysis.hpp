@@ -9,8 +9,9 @@
 // A block is voided by a run in it that failed, that was cut short, whose load generator was the
 // limit, whose share of errors is above the bound, or that delivered nothing; of readers that watch
 // (rabid --watch) by one in which none of their sessions was open, for where nothing is told of
-// there is nothing to read. A block that is not
-// finished counts for those variants that were run in it.
+// there is nothing to read. Where the verdict or a gate is about how soon readers are told, their
+// errors and sessions void nothing: who was thrown out was told nothing, and that is never. A block
+// that is not finished counts for those variants that were run in it.
 #pragma once
 
 #include "base/result.hpp"
@@ -42,6 +43,7 @@ struct load_values {
     // Of readers that wait: how many of the sessions that were asked for were open, on the average.
     std::optional<double> sessions_open{};
     double sessions_asked = 0;
+    bool all_wait = false;  // all of them by IMAP, and so each for what comes
     metric_values values{};
 };
 
@@ -50,10 +52,15 @@ struct measured_run {
     std::vector<stats::run_record> records{};  // by program; empty for a run that is not complete
     std::vector<load_values> loads{};          // the same
     std::optional<cost_log> log{};
-    std::optional<double> load_from_s{};  // on the log's clock: when the first program began
-    std::optional<costs> spent{};         // from the warm-up's end to the stop
+    // On the log's clock: when the first program began; of those that do not watch, where there are
+    // any.
+    std::optional<double> load_from_s{};
+    std::optional<costs> spent{};  // from the warm-up's end to the stop
     std::optional<announced_account> announced{};
     std::string voids{};  // why its block is voided; empty: it is not
+    // Where the experiment asks how soon readers were told: what kept some from being told, and did
+    // not void the block; empty: nothing.
+    std::string untold{};
 };
 
 struct results {

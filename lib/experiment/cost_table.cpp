@@ -30,6 +30,7 @@ struct mean {
 struct cost_figure {
     std::string name;
     std::string unit;
+    // Where there were no messages, as of readers that wait, what is for each of them is not known.
     std::function<std::optional<double>(const measured_run& run, double messages)> value;
     double least = 0;  // left out where no variant has more
 };
@@ -55,7 +56,7 @@ cost_figure machine_figure(std::string name, std::optional<double> costs::*amoun
     return {std::move(name), std::move(unit),
             [amount, factor](const measured_run& run, double messages) -> std::optional<double> {
                 const std::optional<double>& all = *run.spent.*amount;
-                return all ? std::optional(*all * factor / messages) : std::nullopt;
+                return all && messages > 0 ? std::optional(*all * factor / messages) : std::nullopt;
             }};
 }
 
@@ -66,6 +67,7 @@ cost_figure device_figure(const std::string& device, std::string name,
             [=](const measured_run& run, double messages) -> std::optional<double> {
                 const device_costs* one = device_of(run, device);
                 if (one == nullptr || !(one->*amount)) return std::nullopt;
+                if (a_message && !(messages > 0)) return std::nullopt;
                 return *(one->*amount) * factor / (a_message ? messages : 1);
             }};
 }
@@ -92,7 +94,8 @@ cost_figure program_figure(const std::string& program) {
     return {program + ": processor time", " ms",
             [program](const measured_run& run, double messages) -> std::optional<double> {
                 for (const program_costs& one : run.spent->programs)
-                    if (one.name == program && one.cpu_s) return *one.cpu_s * 1e3 / messages;
+                    if (messages > 0 && one.name == program && one.cpu_s)
+                        return *one.cpu_s * 1e3 / messages;
                 return std::nullopt;
             },
             least_program_ms};
@@ -153,8 +156,6 @@ report::table cost_table(const results& of, const analysis&) {
             double messages = 0;
             for (const load_values& one : run.loads)
                 messages += one.messages;
-            // Of readers that wait and were sent nothing there is no share.
-            if (!(messages > 0)) continue;
             means[run.run.at.variant].add(figure.value(run, messages));
         }
         std::vector<std::string> row{figure.name};

@@ -214,6 +214,29 @@ std::vector<std::string> gate_sentences(const results& of, const analysis& found
     return all;
 }
 
+namespace {
+
+// Readers that went away are their variant's, and no reason to leave its run out.
+void add_untold(std::vector<remark>& to, const results& of) {
+    std::size_t runs = 0;
+    const measured_run* first = nullptr;
+    for (const measured_run& one : of.runs) {
+        if (one.untold.empty() || !one.voids.empty()) continue;
+        ++runs;
+        if (first == nullptr) first = &one;
+    }
+    if (first == nullptr) return;
+    to.push_back(
+        {"limit",
+         fmt::format("In {} of {} runs readers that wait went wrong, and count all "
+                     "the same: what they were not told of is never (block {}, {}, "
+                     "{})",
+                     runs, of.runs.size(), first->run.at.block,
+                     in_quotes(of.record.variants[first->run.at.variant].name), first->untold)});
+}
+
+}  // namespace
+
 std::vector<remark> remarks(const results& of, const analysis& found) {
     std::vector<remark> all;
     const std::string& end = of.record.end;
@@ -259,6 +282,7 @@ std::vector<remark> remarks(const results& of, const analysis& found) {
             {"limit", fmt::format("In {} of {} runs the load generator was held back by its "
                                   "CPU quota, or stopped: the figures are about that, too",
                                   found.held_back, of.runs.size())});
+    add_untold(all, of);
     if (found.with_fewer_sessions > 0)
         all.push_back(
             {"limit",

@@ -40,20 +40,33 @@ base::failure no_gate(std::string_view text) {
         base::printable(text, 60), base::join(names, ", "));
 }
 
-std::optional<double> log_of(const std::optional<double>& value) {
-    return value && *value > 0 && std::isfinite(*value) ? std::optional(std::log(*value))
-                                                        : std::nullopt;
+// As they are compared: a positive number, or never.
+std::optional<double> counted(const std::optional<double>& value, double floor) {
+    const bool is_positive = value && std::max(*value, floor) > 0;
+    return is_positive ? std::optional(std::max(*value, floor)) : std::nullopt;
+}
+
+std::optional<double> log_of(const std::optional<double>& value, double floor) {
+    const auto known = counted(value, floor);
+    return known && std::isfinite(*known) ? std::optional(std::log(*known)) : std::nullopt;
+}
+
+// Of a kept result, where never stands beside the values.
+std::optional<double> kept_value(const kept_result& one, std::size_t gate, std::size_t variant) {
+    const bool is_one_of = gate < one.never.size() && std::ranges::count(one.never[gate], variant);
+    return is_one_of ? std::optional(never) : one.values[gate][variant];
 }
 
 // Nothing where there is no value of now.
 std::optional<stats::paired_sample> sample_of_kept(const metric_result& of,
                                                    const experiment_record& record,
                                                    std::size_t gate, std::size_t variant) {
-    const auto now = log_of(of.typical[variant]);
+    const auto now = log_of(of.typical[variant], of.table.floor);
     if (!now) return std::nullopt;
     std::vector<double> kept;
     for (const kept_result& one : record.kept)
-        if (const auto value = log_of(one.values[gate][variant])) kept.push_back(*value);
+        if (const auto value = log_of(one.values[gate][variant], of.table.floor))
+            kept.push_back(*value);
     return stats::sample_against(kept, *now);
 }
 
@@ -65,28 +78,59 @@ std::optional<stats::paired_sample> sample_for(const metric_result& of,
                             record.until_width ? stats::pilot_blocks : stats::all_differences);
 }
 
-// Against what was kept: whether it is never now.
+// Against what was kept: of how many results, and of what is now.
 stats::never_counts never_for(const metric_result& of, const experiment_record& record,
                               std::size_t gate, std::size_t variant) {
     if (record.baseline.empty()) return stats::never_of(of.table, 0, variant);
-    if (!is_never(of.typical[variant])) return {};
-    stats::never_counts made{.variant = 1};
-    for (const kept_result& one : record.kept)
-        made.blocks += log_of(one.values[gate][variant]) ? 1 : 0;
+    if (!counted(of.typical[variant], of.table.floor)) return {};
+    stats::never_counts made{.variant = is_never(of.typical[variant]) ? 1U : 0U};
+    for (const kept_result& one : record.kept) {
+        const auto value = counted(kept_value(one, gate, variant), of.table.floor);
+        made.blocks += value ? 1 : 0;
+        made.baseline += is_never(value) ? 1 : 0;
+    }
     return made;
 }
 
-stats::gate_result judge_never(const stats::never_counts& of) {
-    stats::gate_result made;
-    made.blocks = of.blocks;
-    if (of.blocks >= stats::fewest_blocks && of.variant > of.baseline)
-        made.verdict = stats::gate_verdict::missed;
-    return made;
+// Whether `now` is beyond the bound that `then` sets; never is beyond all that is none.
+bool is_beyond(double now, double then, const stats::gate_bound& bound) {
+    return now > then * bound.ratio;
+}
+
+// How probable it is that so many blocks are beyond the bound, where half of them are: of those
+// that say anything, which two that are both never do not.
+double chance_of_blocks(const metric_result& of, std::size_t variant,
+                        const stats::gate_bound& bound) {
+    std::size_t beyond = 0;
+    std::size_t within = 0;
+    for (std::size_t block = 0; block < of.table.blocks.size(); ++block) {
+        const auto then = stats::ranked_value(of.table, block, 0);
+        const auto now = stats::ranked_value(of.table, block, variant);
+        if (!then || !now || (is_never(then) && is_never(now))) continue;
+        ++(is_beyond(*now, *then, bound) ? beyond : within);
+    }
+    return beyond + within > 0 ? stats::sign_tail(beyond + within, beyond) : 1;
+}
+
+// How probable it is that one of as many results as there are with this one is that far above.
+double chance_of_kept(const metric_result& of, const experiment_record& record, std::size_t gate,
+                      std::size_t variant, const stats::gate_bound& bound) {
+    const auto now = counted(of.typical[variant], of.table.floor);
+    double all = 1;
+    double as_high = 1;
+    for (const kept_result& one : record.kept) {
+        const auto then = counted(kept_value(one, gate, variant), of.table.floor);
+        if (!then || !now) continue;
+        all += 1;
+        as_high += is_beyond(*now, *then, bound) ? 0 : 1;
+    }
+    return as_high / all;
 }
 
 std::string never_text(const gate_finding& one, const experiment_record& record) {
     if (!record.baseline.empty())
-        return fmt::format("never now, and not in {}",
+        return fmt::format("{} now, and never in {} of {}",
+                           one.never.variant > 0 ? "never" : "told", one.never.baseline,
                            base::format_amount(one.never.blocks, "kept result"));
     return fmt::format("never in {} of {}, and in {} of {}", one.never.variant,
                        base::format_amount(one.never.blocks, "block"), one.never.baseline,
@@ -152,8 +196,12 @@ std::vector<gate_finding> judge_gates(const experiment_record& record, const ana
             if (of == nullptr) continue;
             one.never = never_for(*of, record, number, variant);
             if (one.never.any()) {
-                one.result = judge_never(one.never);
-                if (found.verdict().compared.voided) one.result.verdict = stats::gate_verdict::none;
+                const double chance =
+                    is_against_kept ? chance_of_kept(*of, record, number, variant, asked->bound)
+                                    : chance_of_blocks(*of, variant, asked->bound);
+                one.result.blocks = one.never.blocks;
+                if (chance <= alpha && !found.verdict().compared.voided)
+                    one.result.verdict = stats::gate_verdict::missed;
                 continue;
             }
             const auto sample = is_against_kept ? sample_of_kept(*of, record, number, variant)

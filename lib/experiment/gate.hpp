@@ -41,8 +41,10 @@ struct gate_finding {
     std::string text{};
     std::size_t variant = 0;
     stats::gate_result result{};
-    // Where there was never: a change that nobody can put into per cent. It misses the gate where
-    // the variant has more of it, and is no answer else.
+    // Where there was never: a change that nobody can put into per cent. It misses the gate where a
+    // sign test at the gate's level says that blocks are beyond the bound more often than not
+    // (never is beyond every number), and against kept results where it is beyond so many of them
+    // that chance would seldom have it so. Else it is no answer.
     stats::never_counts never{};
 };
 

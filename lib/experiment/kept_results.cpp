@@ -76,6 +76,17 @@ std::vector<std::optional<double>> values_by_variant(const metric_result* from,
     return values;
 }
 
+// Out of the values, for JSON has no number for it.
+std::vector<std::uint64_t> take_never(std::vector<std::optional<double>>& values) {
+    std::vector<std::uint64_t> which;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!is_never(values[i])) continue;
+        which.push_back(i);
+        values[i].reset();
+    }
+    return which;
+}
+
 base::expected<std::vector<std::string>> folders_in(const std::string& folder,
                                                     const std::string& own) {
     std::vector<std::string> found;
@@ -123,9 +134,14 @@ base::expected<kept_results> read_kept(const std::string& folder, const experime
             const auto asked = parse_gate(gate);
             const metric_result* const from =
                 asked ? metric_of(*asked, read->record, found) : nullptr;
-            one.values.push_back(values_by_variant(from, read->record, now));
+            auto values = values_by_variant(from, read->record, now);
+            one.never.push_back(take_never(values));
+            one.values.push_back(std::move(values));
         }
     }
+    for (kept_result& one : made.kept)
+        if (std::ranges::all_of(one.never, [](const auto& each) { return each.empty(); }))
+            one.never.clear();
     std::ranges::stable_sort(made.kept, {}, &kept_result::started);
     if (made.kept.size() > most_kept)
         made.kept.erase(made.kept.begin(),

@@ -57,6 +57,8 @@ struct metric_description {
     std::string (*show)(double);
     std::string_view column;   // of CSV
     double column_factor = 1;  // of the values there
+    // A true 0 has no logarithm: in comparisons what is less counts as this. 0: it is left out.
+    double floor = 0;
 };
 
 std::string show_rate(double a_second);
@@ -67,6 +69,9 @@ std::string show_kibibytes(double value);
 std::string show_number(double value);
 std::string show_octets(double value);
 std::string show_count(double value);
+
+// What the ledger's times and processor times of so little work can be told apart by.
+inline constexpr double clock_us = 1;
 
 // In the order of the enumeration.
 inline constexpr std::array<metric_description, 14> metrics{{
@@ -86,17 +91,17 @@ inline constexpr std::array<metric_description, 14> metrics{{
      "capacity_a_second"},
     {"announced_p50", "told of half of all messages within",
      " by the time within which half of all messages were announced", false, belongs_to::run,
-     show_microseconds, "announced_p50_us"},
+     show_microseconds, "announced_p50_us", 1, clock_us},
     {"announced_p99", "told of 99 % of all messages within",
      " by the time within which 99 % of all messages were announced", false, belongs_to::run,
-     show_microseconds, "announced_p99_us"},
+     show_microseconds, "announced_p99_us", 1, clock_us},
     {"server_cpu", "server: processor time a message", " in the server's processor time a message",
-     false, belongs_to::run, show_milliseconds, "server_cpu_ms_a_message"},
+     false, belongs_to::run, show_milliseconds, "server_cpu_ms_a_message", 1, clock_us / 1e3},
     {"server_wakeups", "server: wake-ups a message", " in the server's wake-ups a message", false,
      belongs_to::run, show_number, "server_wakeups_a_message"},
     {"idle_cpu", "server: processor time a second, for 1,000 sessions that wait",
      " in the server's processor time for sessions that wait", false, belongs_to::run,
-     show_milliseconds, "idle_cpu_ms_a_second_1000_sessions"},
+     show_milliseconds, "idle_cpu_ms_a_second_1000_sessions", 1, clock_us / 1e3},
     {"idle_memory", "server: memory for 1,000 sessions that wait",
      " in the server's memory for sessions that wait", false, belongs_to::run, show_octets,
      "idle_memory_bytes_1000_sessions"},

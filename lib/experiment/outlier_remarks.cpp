@@ -19,18 +19,17 @@ namespace {
 // Whose run it was that made a block stand apart, where other variants tell how the block was.
 std::optional<std::size_t> who_stands_apart(const stats::metric_table& table, std::size_t block,
                                             const comparison& one) {
-    const auto log_of = [&](const stats::metric_table::block& of, std::size_t variant) {
-        const auto& value = of.values[variant];
-        const bool counts = !of.voided && value && *value > 0 && std::isfinite(*value);
-        return counts ? std::optional(std::log(*value)) : std::nullopt;
+    const auto log_of = [&](std::size_t number, std::size_t which) {
+        const auto value = stats::ranked_value(table, number, which);
+        return value && std::isfinite(*value) ? std::optional(std::log(*value)) : std::nullopt;
     };
     std::vector<double> away(table.variants);  // of each variant in the block, from its own middle
     std::vector<double> known;
     for (std::size_t variant = 0; variant < table.variants; ++variant) {
         std::vector<double> all;
-        for (const auto& each : table.blocks)
+        for (std::size_t each = 0; each < table.blocks.size(); ++each)
             if (const auto log = log_of(each, variant)) all.push_back(*log);
-        const auto here = log_of(table.blocks[block], variant);
+        const auto here = log_of(block, variant);
         if (!here) continue;
         away[variant] = *here - *median(std::move(all));
         known.push_back(away[variant]);

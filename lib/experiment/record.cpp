@@ -67,6 +67,15 @@ void check_record(const experiment_record& of, stats::complaint& problems) {
                 return each.size() == of.variants.size();
             });
         check(fits, fmt::format("kept[{}].values", i), "a list of variants for each gate");
+        const auto& never = of.kept[i].never;
+        const bool named =
+            never.empty() ||
+            (never.size() == of.gates.size() && std::ranges::all_of(never, [&](const auto& each) {
+                 return std::ranges::all_of(each,
+                                            [&](auto one) { return one < of.variants.size(); });
+             }));
+        check(named, fmt::format("kept[{}].never", i),
+              "a list of indices of variants for each gate");
     }
     check(of.variants.size() <= most_variants, "variants",
           fmt::format("a list of at most {}", most_variants));

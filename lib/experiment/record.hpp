@@ -71,6 +71,8 @@ struct kept_result {
     std::string folder{};
     std::string started{};
     std::vector<std::vector<std::optional<double>>> values{};  // by gate and variant
+    // The variants that are never, by gate; their values are null in JSON. Empty: none.
+    std::vector<std::vector<std::uint64_t>> never{};
 };
 
 struct experiment_record {

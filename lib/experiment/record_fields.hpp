@@ -45,6 +45,7 @@ void fields(Archive& each, field<Archive, recorded_variant>& of) {
 template <class Archive>
 void fields(Archive& each, field<Archive, kept_result>& of) {
     plain_fields(each, "folder", of.folder, "started", of.started, "values", of.values);
+    each("never", of.never, "", where_there);
 }
 
 // What the records of an experiment and of an audit begin with.

@@ -23,6 +23,8 @@
 namespace postal::experiment {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::string_view record_name = "experiment.json";
 
 // A run that is shorter than asked for was cut short; a load's clock may begin a little late.
@@ -47,35 +49,70 @@ bool watches(const stats::run_record& one) {
                                [](const auto& option) { return option.first == "watch"; });
 }
 
+const stats::option_value* option_of(const stats::run_record& of, std::string_view name) {
+    for (const auto& [each, value] : of.options)
+        if (each == name) return &value;
+    return nullptr;
+}
+
+std::optional<double> option_number(const stats::run_record& of, std::string_view name) {
+    const stats::option_value* const value = option_of(of, name);
+    if (value == nullptr) return std::nullopt;
+    if (const auto* whole = std::get_if<std::uint64_t>(value)) return static_cast<double>(*whole);
+    const auto* text = std::get_if<std::string>(value);
+    if (text == nullptr) return std::nullopt;
+    const auto number =
+        base::parse_number(text->ends_with('%') ? text->substr(0, text->size() - 1) : *text);
+    return number ? std::optional(*number) : std::nullopt;
+}
+
+// What the program itself was asked for: readers that watch may linger.
+double asked_duration_s(const stats::run_record& of, double otherwise) {
+    const stats::option_value* const value = option_of(of, "duration");
+    const auto* text = value != nullptr ? std::get_if<std::string>(value) : nullptr;
+    const auto asked = text != nullptr ? base::parse_duration(*text)
+                                       : base::expected<std::chrono::nanoseconds>(0ns);
+    if (!asked || *asked <= 0ns) return otherwise;
+    return std::max(otherwise, std::chrono::duration<double>(*asked).count());
+}
+
+// Of the measured part. What a reader does that lingers, when the load is over, is none of it.
+bool counts(const stats::interval_row& each, const stats::run_record& of, double load_s) {
+    constexpr double late_s = 0.5;  // that an interval's end may come
+    if (each.warmup || each.draining) return false;
+    return !watches(of) || !(load_s > 0) || each.end_s <= load_s + late_s;
+}
+
 // On the average of the measured part, as the program itself counted them.
-double open_sessions(const stats::run_record& of) {
+double open_sessions(const stats::run_record& of, double load_s) {
     double sum = 0;
     double seconds = 0;
     for (const stats::interval_row& each : of.intervals) {
-        if (each.warmup || each.draining || !each.open_connections) continue;
+        if (!counts(each, of, load_s) || !each.open_connections) continue;
         sum += *each.open_connections * each.length_s();
         seconds += each.length_s();
     }
     return seconds > 0 ? sum / seconds : 0;
 }
 
-void note_sessions(load_values& to, const stats::run_record& of) {
+void note_sessions(load_values& to, const stats::run_record& of, double load_s) {
     if (!watches(of)) return;
-    to.sessions_open = open_sessions(of);
-    for (const auto& [name, value] : of.options)
-        if (const auto* asked = std::get_if<std::uint64_t>(&value); asked && name == "sessions")
-            to.sessions_asked = static_cast<double>(*asked);
+    to.sessions_open = open_sessions(of, load_s);
+    to.sessions_asked = option_number(of, "sessions").value_or(0);
+    // POP3 has no session that waits.
+    to.all_wait = option_number(of, "imap-percent") == 100;
 }
 
-load_values values_of(const stats::run_record& one, metric verdict) {
+load_values values_of(const stats::run_record& one, const experiment_record& of) {
+    const metric verdict = of.verdict.about;
     load_values to;
     for (const stats::interval_row& each : one.intervals) {
-        if (each.warmup || each.draining) continue;
+        if (!counts(each, one, of.duration_s)) continue;
         to.messages += static_cast<double>(each.messages);
         to.measured_s += each.end_s - each.start_s;
     }
     to.errors = share_of_errors(one);
-    note_sessions(to, one);
+    note_sessions(to, one, of.duration_s);
     const auto set = [&](metric about, std::optional<double> value) {
         to.values[static_cast<std::size_t>(about)] = value;
     };
@@ -131,11 +168,15 @@ void share_server(const costs& spent, const std::vector<stats::run_record>& reco
     set_all(loads, metric::server_wakeups, share_of(spent.server.wakeups, messages));
 }
 
+// Of fewer sessions most of what there is would be no session's.
+constexpr double least_share_that_waits = 0.5;
+
 // What it costs that sessions wait, where that is all that they do.
 void share_waiting(const costs& spent, std::vector<load_values>& loads) {
     double thousands = 0;
     for (const load_values& one : loads) {
-        if (!one.sessions_open) return;
+        if (!one.sessions_open || !one.all_wait) return;
+        if (*one.sessions_open < one.sessions_asked * least_share_that_waits) return;
         thousands += *one.sessions_open / 1000;
     }
     const server_costs& server = spent.server;
@@ -156,8 +197,41 @@ void share_run(measured_run& to, const kept_beside& beside) {
     set_all(to.loads, metric::announced_p99, beside.announced->within_us(0.99));
 }
 
+bool is_about_telling(metric one) {
+    return one == metric::announced_p50 || one == metric::announced_p99;
+}
+
+// Whether what is asked for is how soon readers are told: then those who were thrown out, or never
+// let in, were told nothing, and their run must not be left out for it.
+bool asks_who_was_told(const experiment_record& of) {
+    return is_about_telling(of.verdict.about) ||
+           std::ranges::any_of(of.gates, [&](const std::string& text) {
+               const auto one = parse_gate(text);
+               return one && is_about_telling(one->of(of.verdict));
+           });
+}
+
+std::string errors_text(double share, double most) {
+    return fmt::format("{:.1f} % errors, more than {:.1f} %", share * 100, most * 100);
+}
+
+// What readers of the run went through that counts as never; empty: nothing.
+std::string why_untold(const measured_run& run, const experiment_record& of) {
+    for (std::size_t i = 0; i < run.loads.size(); ++i) {
+        const load_values& one = run.loads[i];
+        if (!one.sessions_open) continue;
+        if (!(*one.sessions_open > 0))
+            return fmt::format("{}: no session was open", of.programs[i]);
+        if (one.errors > of.verdict.max_errors)
+            return fmt::format("{}: {}", of.programs[i],
+                               errors_text(one.errors, of.verdict.max_errors));
+    }
+    return {};
+}
+
 std::string why_void(const recorded_run& run, const std::vector<stats::run_record>& records,
-                     const std::vector<load_values>& loads, const experiment_record& of) {
+                     const std::vector<load_values>& loads, bool untold_counts,
+                     const experiment_record& of) {
     if (run.end == run_end::failed) return run.reason;
     for (std::size_t i = 0; i < records.size(); ++i) {
         const stats::run_record& one = records[i];
@@ -169,20 +243,22 @@ std::string why_void(const recorded_run& run, const std::vector<stats::run_recor
             if (!why.empty()) return fmt::format("{}: {}", of.programs[i], why);
             continue;
         }
+        const bool is_excused = untold_counts && loads[i].sessions_open;
         if (loads[i].sessions_open) {
-            if (!(*loads[i].sessions_open > 0))
+            if (!(*loads[i].sessions_open > 0) && !is_excused)
                 return fmt::format("{}: no session was open", of.programs[i]);
         } else if (loads[i].messages <= 0) {
             return fmt::format("{}: no message came through", of.programs[i]);
         }
         if (one.generator.verdict == stats::generator_verdict::limit)
             return fmt::format("{}: the load generator was the limit", of.programs[i]);
-        if (loads[i].errors > of.verdict.max_errors)
-            return fmt::format("{}: {:.1f} % errors, more than {:.1f} %", of.programs[i],
-                               loads[i].errors * 100, of.verdict.max_errors * 100);
-        if (one.duration_s < of.duration_s * least_share_of_duration)
+        if (loads[i].errors > of.verdict.max_errors && !is_excused)
+            return fmt::format("{}: {}", of.programs[i],
+                               errors_text(loads[i].errors, of.verdict.max_errors));
+        const double asked_s = watches(one) ? asked_duration_s(one, of.duration_s) : of.duration_s;
+        if (one.duration_s < asked_s * least_share_of_duration)
             return fmt::format("{}: ended after {:.1f} s of {:.1f} s", of.programs[i],
-                               one.duration_s, of.duration_s);
+                               one.duration_s, asked_s);
     }
     return {};
 }
@@ -199,6 +275,12 @@ constexpr double before_leaving_s = 2;
 
 bool only_waits(const std::vector<stats::run_record>& records) {
     return std::ranges::all_of(records, watches);
+}
+
+// Whose measured part is the run's: readers that watch linger.
+const stats::run_record& leading(const std::vector<stats::run_record>& records) {
+    const auto found = std::ranges::find_if_not(records, watches);
+    return found == records.end() ? records.front() : *found;
 }
 
 // Over the intervals that count, as the messages are: one that is only in part the warm-up's does
@@ -367,17 +449,20 @@ measured_run result_of(const recorded_run& run, std::vector<stats::run_record> r
     measured_run to{.run = run};
     if (run.end == run_end::complete && records.size() == of.programs.size()) {
         to.records = std::move(records);
-        to.load_from_s = load_from(beside.log, to.records.front());
+        const stats::run_record& leads = leading(to.records);
+        to.load_from_s = load_from(beside.log, leads);
         if (to.load_from_s)
-            to.spent = costs_of(*beside.log, *to.load_from_s, to.records.front(),
+            to.spent = costs_of(*beside.log, *to.load_from_s, leads,
                                 only_waits(to.records) ? before_leaving_s : 0);
         for (const stats::run_record& one : to.records)
-            to.loads.push_back(values_of(one, of.verdict.about));
+            to.loads.push_back(values_of(one, of));
         share_run(to, beside);
     }
     to.announced = std::move(beside.announced);
     to.log = std::move(beside.log);
-    to.voids = why_void(run, to.records, to.loads, of);
+    const bool untold_counts = to.announced && asks_who_was_told(of);
+    to.voids = why_void(run, to.records, to.loads, untold_counts, of);
+    if (untold_counts) to.untold = why_untold(to, of);
     if (to.voids.empty() && to.records.empty())
         to.voids = "its records are missing or cannot be read";
     return to;

@@ -16,18 +16,15 @@ double ratio_of(double log) {
     return std::exp(std::clamp(log, -largest_log, largest_log));
 }
 
-std::optional<double> log_value(const metric_table::block& block, std::size_t variant) {
-    if (variant >= block.values.size()) return std::nullopt;
-    const std::optional<double>& value = block.values[variant];
-    if (!value || !(*value > 0) || !std::isfinite(*value)) return std::nullopt;
-    return std::log(*value);
+std::optional<double> log_value(const metric_table& table, std::size_t block, std::size_t variant) {
+    const auto value = ranked_value(table, block, variant);
+    return value && std::isfinite(*value) ? std::optional(std::log(*value)) : std::nullopt;
 }
 
-std::optional<double> log_difference(const metric_table::block& block, std::size_t baseline,
-                                     std::size_t variant) {
-    if (block.voided) return std::nullopt;
-    const auto from = log_value(block, baseline);
-    const auto to = log_value(block, variant);
+std::optional<double> log_difference(const metric_table& table, std::size_t block,
+                                     std::size_t baseline, std::size_t variant) {
+    const auto from = log_value(table, block, baseline);
+    const auto to = log_value(table, block, variant);
     if (!from || !to) return std::nullopt;
     return *to - *from;
 }
@@ -86,7 +83,7 @@ struct difference {
 std::vector<difference> differences_of(const metric_table& table, pair which) {
     std::vector<difference> all;
     for (std::size_t i = 0; i < table.blocks.size(); ++i)
-        if (const auto one = log_difference(table.blocks[i], which.baseline, which.variant))
+        if (const auto one = log_difference(table, i, which.baseline, which.variant))
             all.push_back({i, *one});
     return all;
 }
@@ -123,37 +120,18 @@ std::optional<without_outliers> leave_out_outliers(const metric_table& table,
     return made;
 }
 
-// A positive number, or never.
-std::optional<double> rank_of(const metric_table::block& block, std::size_t variant) {
-    if (block.voided || variant >= block.values.size()) return std::nullopt;
-    const std::optional<double>& value = block.values[variant];
-    return value && *value > 0 ? value : std::nullopt;
-}
-
-// How probable it is that one of two that are the same is the higher one in as many of so many
-// blocks, or in more: exact, for both sides.
-double sign_probability(std::size_t blocks, std::size_t more) {
-    double one = std::pow(0.5, static_cast<double>(blocks));
-    double tail = 0;
-    for (std::size_t fewer = 0; fewer <= blocks - more; ++fewer) {
-        tail += one;
-        one *= static_cast<double>(blocks - fewer) / static_cast<double>(fewer + 1);
-    }
-    return std::min(1.0, 2 * tail);
-}
-
 void compare_by_rank(comparison& made, const metric_table& table, double alpha) {
     std::size_t higher = 0;
     std::size_t lower = 0;
-    for (const metric_table::block& block : table.blocks) {
-        const auto from = rank_of(block, made.baseline);
-        const auto to = rank_of(block, made.variant);
+    for (std::size_t block = 0; block < table.blocks.size(); ++block) {
+        const auto from = ranked_value(table, block, made.baseline);
+        const auto to = ranked_value(table, block, made.variant);
         if (!from || !to) continue;
         higher += *to > *from ? 1 : 0;
         lower += *to < *from ? 1 : 0;
     }
     if (higher + lower > 0)
-        made.probability = sign_probability(higher + lower, std::max(higher, lower));
+        made.probability = std::min(1.0, 2 * sign_tail(higher + lower, std::max(higher, lower)));
     if (!table.carries_verdict || made.blocks < fewest_blocks) return;
     made.few = made.blocks < enough_blocks;
     made.verdict = comparison_verdict::undecided;
@@ -212,11 +190,30 @@ std::vector<double> log_differences(const metric_table& table, std::size_t basel
     return logs_of(differences_of(table, {baseline, variant}));
 }
 
+std::optional<double> ranked_value(const metric_table& table, std::size_t block,
+                                   std::size_t variant) {
+    const metric_table::block& of = table.blocks[block];
+    if (of.voided) return std::nullopt;
+    if (variant >= of.values.size() || !of.values[variant]) return std::nullopt;
+    const double value = std::max(*of.values[variant], table.floor);
+    return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+double sign_tail(std::size_t coins, std::size_t heads) {
+    double one = std::pow(0.5, static_cast<double>(coins));
+    double tail = 0;
+    for (std::size_t fewer = 0; fewer + heads <= coins; ++fewer) {
+        tail += one;
+        one *= static_cast<double>(coins - fewer) / static_cast<double>(fewer + 1);
+    }
+    return std::min(1.0, tail);
+}
+
 never_counts never_of(const metric_table& table, std::size_t baseline, std::size_t variant) {
     never_counts made;
-    for (const metric_table::block& block : table.blocks) {
-        const auto from = rank_of(block, baseline);
-        const auto to = rank_of(block, variant);
+    for (std::size_t block = 0; block < table.blocks.size(); ++block) {
+        const auto from = ranked_value(table, block, baseline);
+        const auto to = ranked_value(table, block, variant);
         if (!from || !to) continue;
         ++made.blocks;
         made.baseline += std::isinf(*from) ? 1 : 0;

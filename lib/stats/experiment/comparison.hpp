@@ -6,7 +6,8 @@
 // may_stop() says whether there are as many blocks as a wanted width takes.
 //
 // A comparison uses the blocks in which both variants have a positive, finite value and that are
-// not voided. In each of them d = ln(value of the variant) - ln(value of the baseline); the
+// not voided; where the table has a floor, what is below it counts as that much.
+// In each of them d = ln(value of the variant) - ln(value of the baseline); the
 // interval of the ratio is exp(mean of d -+ t * deviation of d / sqrt(blocks)), with Student's t of
 // blocks - 1 degrees of freedom, at level 1 - alpha / m for m comparisons (Bonferroni). That two
 // are equivalent is said at the same alpha / m, so that with 1 - alpha no verdict of an experiment
@@ -49,6 +50,8 @@ struct metric_table {
 
     metric_direction direction = metric_direction::higher_is_better;
     bool carries_verdict = true;
+    // What a lesser value, 0 included, counts as: what cannot be told apart from 0. 0: none is.
+    double floor = 0;
     std::size_t variants = 0;  // the first is the baseline
     std::vector<block> blocks;
 };
@@ -163,6 +166,12 @@ struct log_interval {
                                                   std::size_t variant);
 [[nodiscard]] never_counts never_of(const metric_table& table, std::size_t baseline,
                                     std::size_t variant);
+// The value of a variant in a block as it is ranked: a positive number or never, and nothing where
+// it is missing or the block is voided.
+[[nodiscard]] std::optional<double> ranked_value(const metric_table& table, std::size_t block,
+                                                 std::size_t variant);
+// How probable it is that of so many coins as many show heads, or more: exact.
+[[nodiscard]] double sign_tail(std::size_t coins, std::size_t heads);
 // Of two differences or more.
 [[nodiscard]] log_interval interval_of(const paired_sample& of, double alpha);
 [[nodiscard]] comparison_verdict judge(const log_interval& of, double margin,

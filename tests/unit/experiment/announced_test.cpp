@@ -156,25 +156,123 @@ TEST_CASE(
     "announced: a gate is missed by who never tells, and has no answer of who cannot be compared") {
     const double inf = std::numeric_limits<double>::infinity();
     struct row {
-        std::vector<double> block;
+        std::vector<std::vector<double>> blocks;
         stats::gate_verdict wanted;
         std::string said;
     };
     for (const row& one : std::vector<row>{
-             {{5, inf},
+             {{5, {5, inf}},
               stats::gate_verdict::missed,
-              "is missed: never in 3 of 3 blocks, and in 0 of \"a\""},
-             {{inf, 5},
+              "is missed: never in 5 of 5 blocks, and in 0 of \"a\""},
+             {{4, {5, inf}}, stats::gate_verdict::none, "has no answer: never in 4 of 4 blocks"},
+             {{{5, inf}, {5, 5}, {5, 5}, {5, 5}, {5, 5}, {5, 5}},
               stats::gate_verdict::none,
-              "has no answer: never in 0 of 3 blocks, and in 3 of \"a\""},
-             {{inf, inf}, stats::gate_verdict::none, "has no answer: never in 3 of 3 blocks"}}) {
-        auto of = test::made_up({"a", "b"}, metric::announced_p99, {3, one.block});
+              "has no answer: never in 1 of 6 blocks"},
+             {{{5, inf}, {5, 7}, {5, 7}, {5, 7}, {5, 7}, {inf, inf}},
+              stats::gate_verdict::missed,
+              "is missed: never in 2 of 6 blocks"},
+             {{{0, inf}, {0, inf}, {0, inf}, {0, inf}, {0, inf}},
+              stats::gate_verdict::missed,
+              "is missed: never in 5 of 5 blocks"},
+             {{6, {inf, 5}},
+              stats::gate_verdict::none,
+              "has no answer: never in 0 of 6 blocks, and in 6 of \"a\""},
+             {{6, {inf, inf}},
+              stats::gate_verdict::none,
+              "has no answer: never in 6 of 6 blocks"}}) {
+        auto of = test::made_up({"a", "b"}, metric::announced_p99, one.blocks);
         of.record.gates = {"announced_p99<+20%"};
         const auto found = analyse(of);
         REQUIRE(found.gates.size() == 1);
         CHECK(found.gates[0].result.verdict == one.wanted);
         CHECK(says(gate_sentences(of, found), one.said));
     }
+}
+
+TEST_CASE("announced: a gate against kept results counts those that were never") {
+    const double inf = std::numeric_limits<double>::infinity();
+    struct row {
+        double now;
+        std::size_t kept;
+        std::size_t never;
+        stats::gate_verdict wanted;
+        std::string said;
+    };
+    for (const row& one : std::vector<row>{
+             {inf, 19, 0, stats::gate_verdict::missed, "never now, and never in 0 of 19 kept"},
+             {inf, 18, 0, stats::gate_verdict::none, "never now, and never in 0 of 18 kept"},
+             {inf, 30, 1, stats::gate_verdict::none, "never now, and never in 1 of 30 kept"},
+             {5, 30, 30, stats::gate_verdict::none, "told now, and never in 30 of 30 kept"}}) {
+        auto of = test::made_up({"a"}, metric::announced_p99, {3, {one.now}});
+        of.record.gates = {"announced_p99<+20%"};
+        of.record.baseline = "kept";
+        for (std::size_t i = 0; i < one.kept; ++i) {
+            kept_result& each = of.record.kept.emplace_back();
+            each.values = {{5.0}};
+            if (i < one.never) each.values = {{std::nullopt}};
+            each.never = {{}};
+            if (i < one.never) each.never[0].push_back(0);
+        }
+        const auto found = analyse(of);
+        REQUIRE(found.gates.size() == 1);
+        CHECK(found.gates[0].result.verdict == one.wanted);
+        CHECK(says(gate_sentences(of, found), one.said));
+        // A number for what is written, and read again.
+        const auto read = parse_experiment_record(record_text(of.record, found));
+        REQUIRE(read.has_value());
+        CHECK(read->kept.back().never == of.record.kept.back().never);
+        CHECK(read->kept.front().values == of.record.kept.front().values);
+    }
+}
+
+TEST_CASE("announced: told at once is a value, too") {
+    const auto of = test::made_up({"a", "b"}, metric::announced_p50, {6, {100, 0}});
+    const auto compared = analyse(of).verdict().compared.comparisons[0];
+    CHECK(compared.blocks == 6);
+    CHECK(compared.left_out == 0);
+    CHECK(compared.ratio.value() == Approx(0.01));
+    CHECK(compared.verdict == stats::comparison_verdict::faster);
+}
+
+TEST_CASE(
+    "announced: readers that are thrown out are never told, and no reason to leave out a run") {
+    stats::run_record waiting = test::recorded_load(0);
+    waiting.program = "rabid";
+    waiting.options = {{"watch", std::string("25m")}, {"duration", std::string("10s")}};
+    waiting.totals.error_events = 50;
+    auto of = test::made_up_record({"a"}, metric::announced_p50);
+    of.programs = {"postal", "rabid"};
+    const auto run_of = [&] {
+        return result_of({}, {test::recorded_load(10), waiting},
+                         {.announced = account_of(100, {1ms})}, of);
+    };
+    const auto run = run_of();
+    CHECK(run.voids.empty());
+    CHECK(run.untold == "rabid: no session was open");
+    CHECK(is_never(run.loads[0].values[static_cast<std::size_t>(metric::announced_p50)]));
+    results all{.record = of};
+    all.runs = {run};
+    std::vector<std::string> said;
+    for (const remark& one : remarks(all, analyse(all)))
+        said.push_back(one.text);
+    CHECK(says(said, "In 1 of 1 runs readers that wait went wrong, and count all the same"));
+
+    for (auto& each : waiting.intervals)
+        each.open_connections = 5;
+    CHECK(run_of().untold == "rabid: 100.0 % errors, more than 1.0 %");
+    CHECK(run_of().voids.empty());
+    // Who lingers is asked for more than the load, and may not end before.
+    waiting.options[1].second = std::string("20s");
+    CHECK(run_of().voids == "rabid: ended after 10.0 s of 20.0 s");
+    waiting.options[1].second = std::string("10s");
+    of.verdict.about = metric::server_cpu;
+    CHECK(run_of().voids == "rabid: 100.0 % errors, more than 1.0 %");
+    of.gates = {"announced_p99<+20%"};
+    CHECK(run_of().voids.empty());
+    // What was not sent was nobody's to be told of.
+    const auto failed =
+        result_of({}, {test::recorded_load(0), waiting}, {.announced = account_of(100, {1ms})}, of);
+    CHECK(failed.voids == "postal: no message came through");
 }
 
 TEST_CASE("announced: latency beside cost in one sentence") {
@@ -211,7 +309,9 @@ TEST_CASE("announced: what 1,000 sessions cost that only wait is of those that w
     }
     stats::run_record waiting = test::recorded_load(0);
     waiting.program = "rabid";
-    waiting.options = {{"watch", std::string("25m")}, {"sessions", std::uint64_t{1000}}};
+    waiting.options = {{"watch", std::string("25m")},
+                       {"sessions", std::uint64_t{1000}},
+                       {"imap-percent", std::string("100")}};
     for (auto& each : waiting.intervals)
         each.open_connections = 500;
     const auto of = test::made_up_record({"a"}, metric::idle_cpu);
@@ -225,11 +325,25 @@ TEST_CASE("announced: what 1,000 sessions cost that only wait is of those that w
     CHECK_FALSE(values[at(metric::server_cpu)]);  // no message
     results all{.record = of};
     all.runs = {run};
+    std::string names;
+    for (const auto& row : cost_table(all, analyse(all)).rows)
+        names += row.front() + "; ";
+    CHECK(says({names}, "server: memory at most"));
+    CHECK(names.find("a message") == names.npos);
     std::vector<std::string> said;
     for (const remark& one : remarks(all, analyse(all)))
         said.push_back(one.text);
     CHECK(says(said,
                "In 1 of 1 runs fewer sessions waited than were asked for, down to 50 % of them"));
+
+    // Of most of them there would have to be sessions, and of none a visit by POP3.
+    auto few = waiting;
+    for (auto& each : few.intervals)
+        each.open_connections = 499;
+    CHECK_FALSE(result_of({}, {few}, {.log = log}, of).loads[0].values[at(metric::idle_cpu)]);
+    auto pop3 = waiting;
+    pop3.options[2].second = std::string("50");
+    CHECK_FALSE(result_of({}, {pop3}, {.log = log}, of).loads[0].values[at(metric::idle_cpu)]);
 
     // Beside a program that sends it is no waiting; what is sent has its share.
     auto both = of;
@@ -238,6 +352,17 @@ TEST_CASE("announced: what 1,000 sessions cost that only wait is of those that w
     CHECK(run.voids.empty());
     CHECK_FALSE(run.loads.at(1).values[at(metric::idle_cpu)]);
     CHECK(run.loads.at(1).values[at(metric::server_wakeups)].value() == Approx(5));
+    // A reader that lingers is not what says when the load was, nor is what it reads then.
+    auto lingers = waiting;
+    for (int second = 10; second < 20; ++second) {
+        auto& each = lingers.intervals.emplace_back();
+        each.start_s = second;
+        each.end_s = second + 1;
+        each.messages = 1000;
+    }
+    run = result_of({}, {lingers, test::recorded_load(10)}, {.log = log}, both);
+    CHECK(run.spent.value().window_s == Approx(8));
+    CHECK(run.loads.at(0).messages == 0);
     // Who lets nobody in, tells nobody.
     for (auto& each : waiting.intervals)
         each.open_connections = 0;
