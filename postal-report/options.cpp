@@ -144,18 +144,14 @@ cli::program describe_program(options& into) {
             "  postal-report --ledger mail.rank-*.ledger\n"
             "  postal-report --relay --ledger mail.ledger --html relay.html\n"
             "  postal-report --relay postal.json bhm.json\n"
-            "  postal-report --bundle ext4.tar.gz --sign ~/.ssh/id_ed25519 "
-            "ext4-mount-options.results\n"
+            "  postal-report --bundle ext4.tar.gz --sign ~/.ssh/id_ed25519 ext4.results\n"
             "  postal-report --verify ext4.tar.gz --allowed-signers signers\n"
             "Ends with 0 done, 1 bad parameters or input, 2 system error,\n"
             "3 something acknowledged is lost, vanished, misplaced or corrupt (--ledger), or\n"
-            "what was printed does not follow from the bundle (--verify). Of a bundle: 5 a file is "
-            "not\n"
-            "what it was, 6 one is missing, 7 one is not in the manifest, 8 another version "
-            "prints\n"
-            "other words or figures, 9 no good signature (--allowed-signers), 10 for some of it "
-            "there\n"
-            "is nothing to compute from."};
+            "what was printed does not follow from the bundle (--verify). Of a bundle:\n"
+            "5 a file is not what it was, 6 one is missing, 7 one is not in the manifest,\n"
+            "8 another version prints other words or figures, 9 no good signature\n"
+            "(--allowed-signers), 10 for some of it there is nothing to compute from."};
 }
 
 // The first of these that is given; empty: none.

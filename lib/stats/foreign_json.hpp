@@ -26,7 +26,7 @@ using json = nlohmann::ordered_json;
 struct json_bounds {
     std::uint64_t octets = std::uint64_t{256} << 20U;
     std::size_t depth = 64;                      // lists and objects within each other
-    std::size_t members = 10000;                 // of one object
+    std::size_t members = 65536;                 // of one object
     std::size_t key = 1024;                      // octets
     std::size_t values = std::size_t{1} << 23U;  // of all the text
 };
