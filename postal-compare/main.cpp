@@ -8,7 +8,6 @@
 #include "base/units.hpp"
 #include "experiment/check.hpp"
 #include "experiment/verify.hpp"
-#include "os/limits.hpp"
 #include "os/terminal_size.hpp"
 #include "postal-compare/conduct.hpp"
 #include "postal-compare/options.hpp"
@@ -52,17 +51,9 @@ base::expected<void> check(const compare::options& given, const experiment::expe
     return {};
 }
 
-// For what it starts: thousands of sessions need as many descriptors, here and in a server. What
-// the hard limit does not allow, the programs themselves and the results say.
-void take_all_descriptors() {
-    const auto all = os::raise_descriptor_limit(os::current_descriptor_limit().hard);
-    (void)all;  // within the hard limit it is allowed to everybody
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-    take_all_descriptors();
     return experiment::run_main<compare::options>(
         {.name = name,
          .parse = compare::parse_options,

@@ -238,8 +238,10 @@ void imap_dialogue::command_ends(stats::command_end how) {
 }
 
 void imap_dialogue::on_untagged(const imap_step& step) {
-    if (announced_.watching() && step.code == proto::imap_code::notification_overflow)
+    if (announced_.watching() && step.code == proto::imap_code::notification_overflow) {
         ++line_.counts().notify_overflows;
+        overflowed_ = true;
+    }
     if (greeting_ == imap_condition::none) {
         greeting_ = step.condition;
         line_.greeted(step.text);

@@ -72,6 +72,9 @@ class imap_dialogue {
     const imap_untagged& told() const noexcept { return told_; }
     // --watch: when messages were announced; what it tells of is counted here.
     announcements& announced() noexcept { return announced_; }
+    // The server has said NOTIFICATIONOVERFLOW, and tells of nothing more until it is asked again.
+    bool overflowed() const noexcept { return overflowed_; }
+    void overflow_seen() noexcept { overflowed_ = false; }
     const proto::imap_capabilities& offered() const noexcept { return responses_.capabilities(); }
     const proto::imap_capabilities& enabled() const noexcept { return responses_.enabled(); }
     // The server has let us in with its greeting.
@@ -146,6 +149,7 @@ class imap_dialogue {
     imap_condition condition_ = imap_condition::none;
     answer_code code_;
     imap_condition greeting_ = imap_condition::none;
+    bool overflowed_ = false;
     bool go_ahead_ = false;    // a continuation request has come since something was sent
     std::uint64_t steps_ = 0;  // since the last tagged response or whole message
 };

@@ -434,19 +434,34 @@ asio::awaitable<bool> imap_verbs::ask_to_be_notified() {
                                   "notify asks for");
         co_return false;
     }
-    said_last_ = steady_clock::now();
+    asked_last_ = steady_clock::now();
+    dialogue_.overflow_seen();
     co_return co_await dialogue_.command(
         stage::idle, commands_.notify(out_, "SET (SELECTED-DELAYED (MessageNew MessageExpunge))"));
+}
+
+// After NOTIFICATIONOVERFLOW it is as if NOTIFY NONE had been said (RFC 5465 5.8). A server that
+// says so each time is asked once a second.
+asio::awaitable<bool> imap_verbs::ask_again() {
+    constexpr std::chrono::nanoseconds between = std::chrono::seconds(1);
+    const std::chrono::nanoseconds left = asked_last_ + between - steady_clock::now();
+    if (left.count() > 0) co_await visit_.connection.pause(left);
+    if (stopping() || visit_.connection.broken()) co_return !visit_.connection.broken();
+    co_return co_await ask_to_be_notified();
 }
 
 // Says nothing, but NOOP before a server may take a client that is silent for gone (RFC 9051 5.4).
 asio::awaitable<bool> imap_verbs::wait_to_be_notified(std::chrono::nanoseconds how_long) {
     const std::uint32_t before = exists();
+    if (dialogue_.commands_said() != said_by_then_) {
+        said_by_then_ = dialogue_.commands_said();
+        said_last_ = steady_clock::now();
+    }
     const auto until = steady_clock::now() + how_long;
     const bool fine = co_await idle_until(std::min(until, said_last_ + longest_idle), before);
     if (!fine || stopping() || exists() > before) co_return fine;
+    if (dialogue_.overflowed()) co_return co_await ask_again();
     if (steady_clock::now() < said_last_ + longest_idle) co_return true;
-    said_last_ = steady_clock::now();
     co_return co_await dialogue_.command(stage::idle, commands_.plain(out_, imap_verb::noop));
 }
 
@@ -488,7 +503,8 @@ asio::awaitable<bool> imap_verbs::idle(std::chrono::nanoseconds how_long) {
 
 asio::awaitable<bool> imap_verbs::idle_until(load::steady_time until, std::uint32_t before) {
     const imap_tag answered = dialogue_.answered();
-    while (exists() <= before && dialogue_.answered() == answered) {
+    const auto is_told = [this] { return !is_notified() || !dialogue_.overflowed(); };
+    while (exists() <= before && dialogue_.answered() == answered && is_told()) {
         const auto left = until - steady_clock::now();
         if (left.count() <= 0) co_return true;
         const bool go_on = co_await visit_.connection.wait(left);

@@ -54,6 +54,7 @@ class imap_verbs {
     asio::awaitable<bool> rest(std::chrono::nanoseconds how_long);
     asio::awaitable<bool> ask_after(std::chrono::nanoseconds how_long);
     asio::awaitable<bool> ask_to_be_notified();
+    asio::awaitable<bool> ask_again();
     asio::awaitable<bool> wait_to_be_notified(std::chrono::nanoseconds how_long);
     asio::awaitable<bool> idle(std::chrono::nanoseconds how_long);
     asio::awaitable<bool> idle_until(load::steady_time until, std::uint32_t before);
@@ -96,8 +97,11 @@ class imap_verbs {
     proto::imap_output& out_;
     std::string text_;  // scratch: sequence sets
     idle_stretch stretch_;
-    bool read_all_ = true;           // of what was announced last
-    load::steady_time said_last_{};  // of who is notified: when something was last said to it
+    bool read_all_ = true;  // of what was announced last
+    // Of who is notified: when something was last said, as far as is known, and how much by then.
+    load::steady_time said_last_{};
+    load::steady_time asked_last_{};
+    std::uint64_t said_by_then_ = 0;
 };
 
 }  // namespace postal::rabid

@@ -54,17 +54,6 @@ std::optional<double> mean_of(const std::vector<double>& values) {
     return positive ? std::exp(mean) : mean;
 }
 
-std::vector<std::optional<double>> typical_of(const stats::metric_table& table) {
-    std::vector<std::optional<double>> all;
-    for (std::size_t variant = 0; variant < table.variants; ++variant) {
-        std::vector<double> values;
-        for (const auto& block : table.blocks)
-            if (!block.voided && block.values[variant]) values.push_back(*block.values[variant]);
-        all.push_back(mean_of(values));
-    }
-    return all;
-}
-
 metric_result compare_metric(const results& of, const std::vector<block_result>& blocks,
                              std::size_t program, metric which) {
     const experiment_record& record = of.record;
@@ -239,6 +228,17 @@ std::optional<stats::warmup_check> warmup_of(const results& of, std::size_t vari
 }
 
 }  // namespace
+
+std::vector<std::optional<double>> typical_of(const stats::metric_table& table) {
+    std::vector<std::optional<double>> all;
+    for (std::size_t variant = 0; variant < table.variants; ++variant) {
+        std::vector<double> values;
+        for (const auto& block : table.blocks)
+            if (!block.voided && block.values[variant]) values.push_back(*block.values[variant]);
+        all.push_back(mean_of(values));
+    }
+    return all;
+}
 
 std::size_t analysis::voided() const {
     return static_cast<std::size_t>(std::count_if(

@@ -154,6 +154,9 @@ struct analysis {
 
 [[nodiscard]] analysis analyse(const results& of);
 
+// See metric_result; of the blocks that are not voided.
+[[nodiscard]] std::vector<std::optional<double>> typical_of(const stats::metric_table& table);
+
 // The blocks that count are as many as the wanted width takes; see stats::may_stop().
 [[nodiscard]] bool has_enough_for_width(const analysis& of);
 // How many blocks that is, of the pair that needs most; empty until each pair has told.

@@ -5,7 +5,8 @@
 // the run's folder, schema "postal-announced/1", which announced_from_json() reads back. Its keys:
 //   from       what was accepted before, in the warm-up, is left out; ISO 8601, UTC
 //   accepted   messages of each recipient, as the ledger has them
-//   announced  those of which a reader was told while it waited
+//   announced  those of which a reader was told while it waited, and which it read then: what it
+//              was told of and could not read is nowhere in the ledger, and so never
 //   times      from the reply that accepted one of these to when the first reader was told, as the
 //              histograms of run records are written (stats/histogram.hpp): at most 0.8 % wrong.
 //              What was announced before it was acknowledged has 0

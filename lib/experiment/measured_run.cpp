@@ -47,7 +47,10 @@ class run_for_speed final : public one_run {
         return timed(what_.offered, program, plan_.folder);
     }
     void sample() override {
-        if (samples_now_) samples_->take();
+        if (!samples_now_) return;
+        const bool is_due = all_from_ && std::chrono::steady_clock::now() >= *all_from_;
+        if (is_due) all_from_.reset();
+        is_due ? samples_->take_all() : samples_->take();
     }
     void let_go() override { lock_.reset(); }
 
@@ -58,12 +61,15 @@ class run_for_speed final : public one_run {
     done put_load();
     done keep_costs();
     done keep_announced();
+    done check_lingers(const load_result& one, const stats::run_record& record) const;
 
     bool own_device_ = false;  // the user's disk; otherwise a loop device on
     std::string image_;        // this file
     std::optional<testbed::device_lock> lock_;
     std::unique_ptr<sampling> samples_;
     bool samples_now_ = false;
+    // When memory and descriptors are looked at whatever that takes: in the measured part.
+    std::optional<std::chrono::steady_clock::time_point> all_from_;
 };
 
 std::vector<one_run::named_step> run_for_speed::steps() {
@@ -154,12 +160,27 @@ done run_for_speed::put_load() {
     samples_->begin();
     samples_now_ = true;
     const load& offered = what_.offered;
+    const std::chrono::nanoseconds measured = offered.duration - offered.warmup;
+    all_from_ = std::chrono::steady_clock::now() + offered.warmup +
+                std::min<std::chrono::nanoseconds>(1s, measured / 2);
     const done load = put_loads(offered.duration + (offered.ledger ? offered.linger : 0ns));
     samples_now_ = false;
     samples_->finish();
     const done kept = keep_costs();
     if (!load) return load;
     return kept && what_.offered.ledger ? keep_announced() : kept;
+}
+
+// What a --config file asks for is not seen before: it was not told to stay.
+done run_for_speed::check_lingers(const load_result& one, const stats::run_record& record) const {
+    const auto& programs = what_.offered.programs;
+    const auto found = std::ranges::find(programs, one.name, &load_program::name);
+    const bool watches = std::ranges::any_of(
+        record.options, [](const auto& option) { return option.first == "watch"; });
+    if (!watches || found == programs.end() || is_watching(*found)) return {};
+    return base::fail(
+        "load \"{}\" watches by a file of its own, and so did not linger; want --watch in its argv",
+        one.name);
 }
 
 // What was accepted before the last program's warm-up had ended is left out.
@@ -170,9 +191,13 @@ done run_for_speed::keep_announced() {
         if (!text) return text.error();
         const auto record = stats::parse_record(*text);
         if (!record) return base::at(one.record, record.error());
+        if (const done lingered = check_lingers(one, *record); !lingered) return lingered;
+        if (record->program != "postal") continue;
         const auto started = stats::seconds_of_timestamp(record->started);
-        if (started && record->program == "postal")
-            from_s = std::max(from_s, *started + record->warmup_s);
+        if (!started)
+            return base::fail("{}: started is \"{}\", which is no time", one.record,
+                              base::printable(record->started, 60));
+        from_s = std::max(from_s, *started + record->warmup_s);
     }
     const std::chrono::system_clock::time_point from{
         std::chrono::microseconds(std::llround(from_s * 1e6))};

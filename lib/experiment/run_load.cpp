@@ -60,6 +60,7 @@ base::expected<job> one_run::ready_load(std::size_t program) const {
                           load_words(plan_, program, std::move(one->words), extent_of(program)));
     if (!words) return base::at(one->where, words.error());
     one->words = std::move(*words);
+    one->many_files = true;
     return one;
 }
 

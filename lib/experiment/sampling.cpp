@@ -49,6 +49,11 @@ void sampling::take() {
     if (const auto sample = elsewhere_->take()) log_.add(*sample);
 }
 
+void sampling::take_all() {
+    if (here_) here_->be_thorough();
+    take();
+}
+
 void sampling::finish() {
     take_and_wait();
 }

@@ -30,6 +30,8 @@ class sampling {
 
     void begin();
     void take();
+    // With memory and descriptors, however many processes there are.
+    void take_all();
     void finish();
 
     [[nodiscard]] const cost_log& log() const noexcept { return log_; }

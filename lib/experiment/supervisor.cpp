@@ -98,6 +98,9 @@ base::expected<std::unique_ptr<supervisor>> supervisor::create() {
     if (!made->signals_.is_open() || !made->no_input_.is_open())
         return base::fail("cannot wait for signals: {}", base::system_message(errno));
     os::adopt_orphans();
+    made->files_before_ = os::current_descriptor_limit();
+    // Within the hard limit that is allowed to everybody; what is too little, results say.
+    static_cast<void>(os::raise_descriptor_limit(made->files_before_.hard));
     return made;
 }
 
@@ -147,6 +150,7 @@ base::expected<process> supervisor::start(job what, const announcing& announce) 
     plan.input = no_input_.get();
     plan.output = log.get();
     plan.ends_with_parent = !what.outlives;
+    if (!what.many_files) plan.limits = {&files_before_, 1};
     plan.before_it_runs = [&](pid_t pid) -> base::expected<void> {
         const auto number = announce(pid);
         if (!number) return number.error();

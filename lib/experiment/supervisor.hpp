@@ -47,6 +47,9 @@ struct job {
     std::string log{};    // a file's path
     // Gets no signal when this process ends: whoever finds the journal ends it.
     bool outlives = false;
+    // May open as many files as the hard limit allows. Others get the limit that this program was
+    // started with: those that use select(2) break with a large one.
+    bool many_files = false;
 };
 
 // One that was started. Its end does not end the program.
@@ -66,6 +69,7 @@ enum class woken : std::uint8_t { by_end, by_time, by_interruption };
 
 class supervisor {
   public:
+    // Raises this process's soft limit of open files, for what looks at thousands of processes.
     [[nodiscard]] static base::expected<std::unique_ptr<supervisor>> create();
 
     supervisor(const supervisor&) = delete;
@@ -119,6 +123,7 @@ class supervisor {
     base::file_descriptor signals_;
     base::file_descriptor no_input_;
     sigset_t mask_before_{};
+    os::limit files_before_{};  // RLIMIT_NOFILE as this process found it
     unsigned interruptions_ = 0;
     std::function<void(const std::string&)> say_;
     std::function<void()> act_;

@@ -70,6 +70,21 @@ std::optional<std::uint64_t> memory_of(int proc, pid_t pid) {
         text_of(open_quietly(proc, fmt::format("{}/smaps_rollup", pid), 0), buffer));
 }
 
+// Of a thread: where it cannot be read, whether that is because it has ended.
+struct thread_switches {
+    std::optional<std::uint64_t> count;
+    bool is_gone = false;
+};
+
+thread_switches switches_of(int proc, pid_t pid, pid_t thread) {
+    const auto file = open_quietly(proc, fmt::format("{}/task/{}/status", pid, thread), 0);
+    if (!file.is_open()) return {std::nullopt, errno == ENOENT || errno == ESRCH};
+    text_buffer buffer;
+    errno = 0;
+    const std::string_view text = text_of(file, buffer);
+    return {os::parse_voluntary_switches(text), text.empty() && errno == ESRCH};
+}
+
 // User and system of all its threads.
 std::optional<std::uint64_t> processor_time_of(pid_t pid) {
     constexpr std::uint64_t ns_in_s = 1'000'000'000;
@@ -119,6 +134,12 @@ std::optional<process_files> process_files::open(int proc, const os::process_sta
 std::optional<process_reading> process_files::read(int proc, closeness how) {
     process_reading to;
     text_buffer buffer;
+    // One that could not be opened once, as where there were no descriptors left, may be by now.
+    const auto reopen = [&](base::file_descriptor& file, const char* name) {
+        if (!file.is_open()) file = open_quietly(proc, fmt::format("{}/{}", stat_.pid, name), 0);
+    };
+    reopen(io_file_, "io");
+    reopen(status_file_, "status");
     to.io = os::parse_process_io(text_of(io_file_, buffer));
     to.wakeups = wakeups(proc);
     if (how == closeness::thorough) {
@@ -138,20 +159,28 @@ std::optional<std::uint64_t> process_files::wakeups(int proc) {
     if (stat_.threads <= 1 && threads_.empty())
         return os::parse_voluntary_switches(text_of(status_file_, buffer));
     std::unordered_map<pid_t, std::uint64_t> now;
-    std::uint64_t sum = 0;
-    const bool is_read = for_numbers(proc, fmt::format("{}/task", stat_.pid), [&](pid_t thread) {
-        const auto file =
-            open_quietly(proc, fmt::format("{}/task/{}/status", stat_.pid, thread), 0);
-        const auto count = os::parse_voluntary_switches(text_of(file, buffer));
-        if (!count) return;
-        now[thread] = *count;
-        sum += *count;
-    });
-    if (!is_read || now.empty()) return std::nullopt;
-    for (const auto& [thread, count] : threads_)
+    const auto look = [&](pid_t thread) {
+        const auto before = threads_.find(thread);
+        const bool is_known = before != threads_.end();
+        const thread_switches read = switches_of(proc, stat_.pid, thread);
+        if (!read.count && (read.is_gone || !is_known)) return;
+        // A new one that has the number of one that ended.
+        if (read.count && is_known && *read.count < before->second)
+            ended_threads_ += before->second;
+        now[thread] = read.count ? *read.count : before->second;
+    };
+    if (!for_numbers(proc, fmt::format("{}/task", stat_.pid), look)) return std::nullopt;
+    // A listing may leave out threads while others end.
+    for (const auto& [thread, count] : threads_) {
+        if (!now.contains(thread)) look(thread);
         if (!now.contains(thread)) ended_threads_ += count;
+    }
+    if (now.empty()) return std::nullopt;
     threads_ = std::move(now);
-    return ended_threads_ + sum;
+    std::uint64_t sum = ended_threads_;
+    for (const auto& [thread, count] : threads_)
+        sum += count;
+    return sum;
 }
 
 }  // namespace postal::testbed

@@ -70,7 +70,7 @@ class device_finder {
 };
 
 // Descriptors and memory take long to look at, where processes are many: so that is done in a
-// thirtieth of the time at most.
+// thirtieth of the time at most, and when somebody wants it.
 class system_sampler {
   public:
     [[nodiscard]] static base::expected<system_sampler> create(
@@ -79,6 +79,9 @@ class system_sampler {
     // The processes that have this id or descend from it; what they use from now on counts. Fails
     // when there is no such process.
     [[nodiscard]] base::expected<void> watch(pid_t root);
+
+    // The next take() looks at descriptors and memory, whatever that costs.
+    void be_thorough() noexcept { thorough_from_ = {}; }
 
     [[nodiscard]] system_sample take();
 

@@ -287,7 +287,18 @@ TEST_CASE("announced: latency beside cost in one sentence") {
         told_sentences(of, analyse(of)) ==
         std::vector<std::string>{"\"b\" against \"default\", from 250 to announced: p50 509 ms -> "
                                  "8.00 ms, p99 1.00 s -> never; +0.4 ms of the server's processor "
-                                 "time a message"});
+                                 "time a message (+40.0 %, +40.0 % to +40.0 %)"});
+    // A block in which one of the figures is not known is in none of them.
+    of.runs[1].loads[0].values[static_cast<std::size_t>(metric::server_cpu)].reset();
+    of.runs[0].loads[0].values[static_cast<std::size_t>(metric::announced_p50)] = 1e6;
+    const auto fewer = told_sentences(of, analyse(of));
+    CHECK(says(fewer,
+               "p50 509 ms -> 8.00 ms, p99 1.00 s -> never; the server's processor time a "
+               "message not told apart (+40.0 %)"));
+    // Where verdicts do not count, nothing is said.
+    auto voided = test::made_up({"default", "again"}, metric::announced_p50, {6, {1000, 3000}});
+    voided.record.variants[1].same_as = 0;
+    CHECK(told_sentences(voided, analyse(voided)).empty());
     const auto none = test::made_up(metric::messages, 1.1, 3);
     CHECK(told_sentences(none, analyse(none)).empty());
 }

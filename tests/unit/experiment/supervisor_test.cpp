@@ -2,6 +2,8 @@
 // Commands as they really run: how their ends are told, limits, and interruptions.
 #include "experiment/supervisor.hpp"
 
+#include <sys/resource.h>
+
 #include "os/process.hpp"
 #include "support.hpp"
 
@@ -178,4 +180,25 @@ TEST_CASE("supervisor: each second of waiting is a second for others, too") {
     by->every_second({});
     CHECK(by->wait({}, std::chrono::steady_clock::now(), patience::undoing) == woken::by_time);
     CHECK(calls == 3);
+}
+
+TEST_CASE("supervisor: who may open many files, and who gets the limit that was found") {
+    const test::folder here;
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    rlimit lower = before;
+    lower.rlim_cur = 321;
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &lower) == 0);
+    {
+        auto by = test::make_supervisor();
+        auto one = shell(here, "ulimit -Sn; ulimit -Hn");
+        CHECK(outcome(*by, one).empty());
+        one.log = here / "many";
+        one.many_files = true;
+        CHECK(outcome(*by, one).empty());
+    }
+    const std::string hard = std::to_string(before.rlim_max) + "\n";
+    CHECK(test::read(here / "log").ends_with("\n321\n" + hard));
+    CHECK(test::read(here / "many").ends_with("\n" + hard + hard));
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
 }
