@@ -4,6 +4,7 @@ one behind a proxy that keeps every announcement to itself."""
 import csv
 import json
 import re
+import socket
 
 import pytest
 
@@ -77,6 +78,19 @@ def test_who_never_tells_is_worst(experiment, dovecot, programs):
     page = run([programs.postal_report, "--markdown", experiment.results])
     assert "never in 1 of 1 of" in page.stdout and re.search(r"p50 [^,]* -\S*> never", page.stdout)
     assert experiment.left() == []
+
+
+def test_who_lets_no_reader_in_tells_nobody_of_anything(experiment, dovecot):
+    """Neither the errors of such readers nor their sessions leave out the run."""
+    server = dovecot(3, reading=True)
+    with socket.socket() as shut:
+        shut.bind(("127.0.0.1", 0))
+        ended = told(experiment, server, f"127.0.0.1:{shut.getsockname()[1]}", duration="3s").run()
+    assert ended.status in (0, 4), ended.stderr
+    assert [state for *_, state in experiment.runs] == ["complete"] * 2 and experiment.blocks() == {1: None}, ended.stderr
+    assert 1 in experiment.record["analysis"]["metrics"][0]["typical_never"]
+    assert "readers that wait went wrong, and count all the same: what they were not told of is never" in ended.stdout
+    assert experiment.verify().status == 0 and experiment.left() == []
 
 
 def test_an_account_that_was_changed_is_noticed(experiment, dovecot):

@@ -79,8 +79,10 @@ experiment_record filled_experiment(unsigned seed, unsigned percent = 75) {
     made.variants[0].same_as.reset();
     for (std::string& one : made.gates)
         one = "rate>-5%";
-    for (kept_result& one : made.kept)
+    for (kept_result& one : made.kept) {
         one.values.assign(made.gates.size(), {made.variants.size(), 1.5});
+        one.never.assign(made.gates.size(), {made.variants.size() - 1});
+    }
     if (made.variants[1].same_as) made.variants[1].same_as = 0;
     for (std::size_t i = 0; i < made.runs.size(); ++i)
         made.runs[i].at.variant = i;

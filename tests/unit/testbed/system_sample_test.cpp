@@ -325,6 +325,18 @@ TEST_CASE("system sampler: a server that hardly works, in nanoseconds, wake-ups 
     CHECK(after.cpu_s.value() >= now.cpu_s.value());
 }
 
+TEST_CASE("system sampler: memory and descriptors are looked at whenever somebody wants it") {
+    forked server;
+    auto sampler = sampler_of();
+    REQUIRE(sampler.watch(server.pid()).has_value());
+    for (int looks = 0; looks < 20; ++looks) {
+        sampler.be_thorough();
+        const auto now = sampler.take().programs.value().front();
+        CHECK(now.memory_bytes.has_value());
+        CHECK(now.descriptors.has_value());
+    }
+}
+
 TEST_CASE("system sampler: octets that a server's ended child has written are the server's") {
     told_server server;
     auto sampler = sampler_of();
