@@ -47,7 +47,7 @@ std::string describe_dry_run(const plan& of) {
     if (of.populates) {
         const population_recipe& recipe = of.populates->recipe();
         rows.emplace_back("fills",
-                          fmt::format("{} in {} of each account, seed {}",
+                          fmt::format("{} in all, in {} of each account, seed {}",
                                       base::format_amount(of.populates->wanted_of_all(), "message"),
                                       base::format_amount(recipe.plan.folders.size(), "folder"),
                                       recipe.plan.seed));

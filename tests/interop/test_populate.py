@@ -260,5 +260,5 @@ def sent_rows(book):
 def test_a_dry_run_says_what_would_be_filled(filled):
     server, populate = filled(users=1)
     told = populate("--dry-run", recipe="messages=10,folders=3").stdout
-    assert "10 messages in 3 folders of each account, seed 1" in told and "after 1 connection (--populate)" in told
+    assert "10 messages in all, in 3 folders of each account, seed 1" in told and "after 1 connection (--populate)" in told
     assert messages(mailbox(server, server.users[0])) == 0
