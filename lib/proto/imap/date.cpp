@@ -70,8 +70,8 @@ std::string imap_date(std::int64_t seconds) {
     const hh_mm_ss time(when - day);
     std::string text;
     const auto put = [&](std::int64_t number, std::size_t width, std::string_view behind) {
-        const std::string digits = std::to_string(number);
-        text.append(width - std::min(width, digits.size()), '0').append(digits).append(behind);
+        const std::string written = std::to_string(number);
+        text.append(width - std::min(width, written.size()), '0').append(written).append(behind);
     };
     put(static_cast<unsigned>(date.day()), 2, "-");
     text.append(month_names.substr((static_cast<unsigned>(date.month()) - 1) * 3, 3)).append("-");
