@@ -71,8 +71,7 @@ std::string to_json(const announced_account& of) {
 
 base::expected<announced_account> announced_from_json(std::string_view text) {
     const auto tree = stats::parse_foreign(text);
-    if (!tree)
-        return base::fail("is no account of what was announced: {}", tree.error().message);
+    if (!tree) return base::fail("is no account of what was announced: {}", tree.error().message);
     const stats::json& parsed = *tree;
     stats::complaint problems;
     if (!parsed.is_object())

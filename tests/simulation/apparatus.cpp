@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "must.hpp"
 #include "postal/phases.hpp"
 
 namespace simulation {
@@ -12,12 +13,6 @@ namespace simulation {
 namespace {
 
 using namespace postal;
-
-template <class Value>
-Value must(base::expected<Value> made) {
-    if (!made) throw std::logic_error(made.error().message);
-    return std::move(*made);
-}
 
 struct kind_of_messages {
     std::string_view sizes;

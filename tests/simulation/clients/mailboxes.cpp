@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
-#include <stdexcept>
 
 #include "mail/size_spec.hpp"
+#include "must.hpp"
 
 namespace clients {
 
 namespace {
 
 using namespace postal;
+using simulation::must;
 
 struct kind_of_messages {
     std::string_view sizes;
@@ -25,12 +26,6 @@ constexpr kind_of_messages kinds[]{{"uniform:0,1K", "ascii"},
                                    {"lognormal:4K,1,60K", "ascii,multipart"}};
 
 constexpr std::uint64_t run_of_messages = 7;
-
-template <class Value>
-Value must(base::expected<Value> made) {
-    if (!made) throw std::logic_error(made.error().message);
-    return std::move(*made);
-}
 
 // One octet of the body is another one; false where there is none.
 bool change(std::string& text, base::random_source& random) {

@@ -77,7 +77,6 @@ struct log_of_line {
     std::uint64_t whole = 0;     // messages (over LMTP: recipients) that an answer was due for
     std::uint64_t accepted = 0;  // the same of a client, that it heard 250 for
     bool bad_manners = false;    // it said what is no answer
-    bool may_be_slow = false;    // late answers; a client may wait long without a fault
 };
 
 // What all servers of a run share.

@@ -20,6 +20,7 @@
 #include "bhm/session.hpp"
 #include "bhm/worker_context.hpp"
 #include "load/worker.hpp"
+#include "must.hpp"
 #include "postal/phases.hpp"
 #include "postal/plan.hpp"
 #include "postal/session.hpp"
@@ -36,6 +37,7 @@ namespace clients {
 namespace {
 
 using namespace postal;
+using simulation::must;
 using std::chrono::seconds;
 
 constexpr unsigned most_accounts = 10;
@@ -45,12 +47,6 @@ constexpr std::uint16_t pop3_port = 110;
 
 std::string address_of(std::size_t account) {
     return fmt::format("user{}@example.com", account);
-}
-
-template <class Value>
-Value must(base::expected<Value> made) {
-    if (!made) throw std::logic_error(made.error().message);
-    return std::move(*made);
 }
 
 std::size_t phases_of(const scenario& of) {

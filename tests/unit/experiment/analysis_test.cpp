@@ -45,7 +45,8 @@ cost_log even_costs() {
 measured_run result(const stats::run_record& load, std::optional<cost_log> log = {}) {
     recorded_run run;
     run.devices = {"/dev/loop0"};
-    return result_of(run, {load}, {.log = std::move(log)}, test::made_up_record({"a"}, metric::messages));
+    return result_of(run, {load}, {.log = std::move(log)},
+                     test::made_up_record({"a"}, metric::messages));
 }
 
 }  // namespace
