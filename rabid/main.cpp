@@ -46,7 +46,7 @@ program::client_run::fulfilment judge_mailboxes(const rabid::plan& of, const sta
                        all.duplicate + all.misplaced + all.changed == 0;
     const auto count = [](std::uint64_t number) { return base::format_count(number); };
     std::string said =
-        fmt::format("mailboxes hold {} of {} messages: {} appended, {} found there",
+        fmt::format("mailboxes are known to hold {} of {} messages: {} appended, {} found there",
                     count(all.confirmed), count(wanted), count(all.appended), count(all.present));
     const std::uint64_t settled = std::min(wanted, all.confirmed + all.missing + all.changed);
     for (const auto& [number, what] :

@@ -292,7 +292,7 @@ def test_mailboxes_are_filled_alike_by_any_number_of_ranks(launch, dovecot, user
     run = finish(launch(2, *words, header=RABID_HEADER))
     assert sorted(one["totals"]["appended"] for one in run.shares) == [40, 80]
     assert run.total("wanted") == run.total("confirmed") == 120
-    assert "mailboxes hold 120 of 120 messages" in run.stderr
+    assert "mailboxes are known to hold 120 of 120 messages" in run.stderr
     assert len(own_files(folder / "book.db")) == 2
     alone = finish(launch(1, *words, header=RABID_HEADER))
     assert (alone.total("appended"), alone.total("present"), alone.total("confirmed")) == (0, 120, 120)
