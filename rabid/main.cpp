@@ -52,7 +52,7 @@ program::client_run::fulfilment judge_mailboxes(const rabid::plan& of, const sta
     for (const auto& [number, what] :
          {std::pair{all.missing, "missing"}, std::pair{all.append_lost, "acknowledged and gone"},
           std::pair{all.duplicate, "more than once"}, std::pair{all.misplaced, "in a wrong folder"},
-          std::pair{all.changed, "changed"}, std::pair{wanted - settled, "not come to"}})
+          std::pair{all.changed, "changed"}, std::pair{wanted - settled, "not confirmed yet"}})
         if (number > 0) said += fmt::format(", {} {}", count(number), what);
     if (of.populates->recipe().verify < 1)
         said += fmt::format("; {:g} % of them were read back whole, of the others the identity",

@@ -71,7 +71,7 @@ def test_mailboxes_are_whole(fill, fault, how):
 
 
 # fault, keywords, what the summary says, what is confirmed.
-WRONG = [("refuse", {}, "not come to", 0), ("bad", {}, "not come to", 0), ("over_quota", {"room": 50}, "not come to", 100),
+WRONG = [("refuse", {}, "not confirmed yet", 0), ("bad", {}, "not confirmed yet", 0), ("over_quota", {"room": 50}, "not confirmed yet", 100),
          ("forgets", {"times": 1}, "missing", None), ("forgets", {}, "missing", 0), ("doubles", {"times": 1}, "more than once", WANTED),
          ("changes", {"times": 1}, "changed", None), ("anew", {"times": 1}, "missing", None),
          ("other_flags", {"times": 3}, "changed", None), ("other_dates", {"times": 3}, "3 changed", WANTED - 3)]
@@ -146,7 +146,7 @@ def test_a_folder_that_cannot_be_had_does_not_stop_the_others(fill):
         run = fill(server, status=3)
         there = sum(kept(server).values())
         assert 0 < there < WANTED and run.total("confirmed") == there
-        assert f"{WANTED - there} not come to" in run.stderr
+        assert f"{WANTED - there} not confirmed yet" in run.stderr
 
 
 def test_a_server_that_talks_for_ever_is_not_listened_to(fill):
@@ -247,7 +247,7 @@ def test_a_message_counts_once_whatever_breaks(fill, folder):
 def test_a_server_that_never_answers_is_given_up(fill):
     with KeepingImap(fault="close_within") as server:
         run = fill(server, "--give-up", "2s", status=3)
-        assert "120 not come to" in run.stderr
+        assert "120 not confirmed yet" in run.stderr
         assert run.total("confirmed") == 0
 
 

@@ -182,7 +182,7 @@ def test_a_share_is_read_back(filled):
 def test_a_run_that_ends_before_it_is_done_says_so(filled):
     server, populate = filled(users=3)
     short = populate("--duration", "150ms", recipe=SMALL.replace("120", "20000"), status=3)
-    assert "not come to" in short.stderr
+    assert "not confirmed yet" in short.stderr
     assert short.record["totals"]["wanted"] == 60000
     for user in server.users:
         assert messages(mailbox(server, user)) < 20000
@@ -194,7 +194,7 @@ def test_quota_is_a_refusal_and_no_endless_run(filled):
                                     "protocol imap {\n mail_plugins = $mail_plugins imap_quota\n}\n")
     run = populate(status=3)
     assert run.record["totals"]["confirmed"] == 50 == messages(mailbox(server, server.users[0]))
-    assert "missing" not in run.stderr and "70 not come to" in run.stderr
+    assert "missing" not in run.stderr and "70 not confirmed yet" in run.stderr
 
 
 def test_the_ledger_knows_each_message(filled, folder, report):
