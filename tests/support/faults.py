@@ -18,6 +18,7 @@ import mmap
 import os
 import pathlib
 import re
+import select
 import shutil
 import socket
 import sqlite3
@@ -513,7 +514,7 @@ class RabidPop3(RabidTrial):
 
 
 class Terminator(Listener):
-    """TLS from the first octet on, before a server without; each connection in two threads of its own."""
+    """TLS from the first octet on, before a server without. One thread for both ways: an SSL object is not for two at once."""
 
     def __init__(self, certificate, behind):
         host, _, port = behind.rpartition(":")
@@ -522,16 +523,23 @@ class Terminator(Listener):
 
     def converse(self, peer):
         with self.context.wrap_socket(peer, server_side=True) as front, socket.create_connection(self.behind, LONGEST) as back:
-            threading.Thread(target=self.pump, args=[back, front], daemon=True).start()
-            self.pump(front, back)
+            while ready := [front] if front.pending() else select.select([front, back], [], [], LONGEST)[0]:
+                for source in ready:
+                    if not self.passed_on(source, back if source is front else front):
+                        return
 
     @staticmethod
-    def pump(source, sink):
-        with contextlib.suppress(OSError, ValueError):
-            while octets := source.recv(65536):
-                sink.sendall(octets)
-        with contextlib.suppress(OSError, ValueError):
-            sink.shutdown(socket.SHUT_RDWR)
+    def passed_on(source, sink):
+        """Whether there may be more; a record of TLS may be no octets yet, or none at all."""
+        source.settimeout(0)
+        try:
+            octets = source.recv(65536)
+        except (ssl.SSLWantReadError, BlockingIOError):
+            return True
+        finally:
+            source.settimeout(LONGEST)
+        sink.sendall(octets)
+        return bool(octets)
 
 
 class RabidPop3Tls(RabidPop3):
