@@ -155,7 +155,7 @@ const sampleChart = ({ unit, lines }) => {
 const sampleCharts = Object.fromEntries((data.samples || []).map(one => [one.chart, () => sampleChart(one)]));
 
 // Against the rate, logarithmic: where the promise is kept, and from where on it is not. A trial is
-// [rate, p50, p99, % lost, backlog, 0 kept or 1 missed].
+// [rate, p50, p99, % lost, backlog, 0 kept or 1 missed, of each program beside it [p99, backlog]].
 const found = {
     id: 'found',
     beforeDatasetsDraw(chart) {
@@ -171,6 +171,8 @@ const found = {
 };
 const trialsOf = (at, missed) => data.search.trials.filter(of => of[5] === missed && of[at] !== null)
     .map(of => ({ x: of[0], y: of[at], of })).sort((a, b) => a.x - b.x);
+const besideOf = (partner, at, missed) => data.search.trials.filter(of => of[5] === missed && of[6][partner] && of[6][partner][at] !== null)
+    .map(of => ({ x: of[0], y: of[6][partner][at], of })).sort((a, b) => a.x - b.x);
 const scattered = (label, points, stroke, more) => ({
     ...line(label, points, stroke), showLine: false, marked: null, pointRadius: 4, borderWidth: 1.5, ...more
 });
@@ -180,13 +182,16 @@ const rateAxis = () => axis(data.search.unit + ' a second (logarithmic)', {
 });
 const trialTitle = items => number(items[0].raw.x) + ' ' + data.search.unit + '/s';
 const kneeChart = () => {
-    const values = data.search.trials.flatMap(of => [of[1], of[2]]).filter(us => us > 0);
+    const values = data.search.trials.flatMap(of => [of[1], of[2], ...of[6].map(other => other[0])]).filter(us => us > 0);
     return {
         type: 'line',
         plugins: [found],
         data: { datasets: [
             scattered('p99, kept', trialsOf(2, 0), own(0)), scattered('p99, missed', trialsOf(2, 1), own(1), { pointStyle: 'crossRot' }),
-            scattered('p50, kept', trialsOf(1, 0), own(2), { pointRadius: 3 }), scattered('p50, missed', trialsOf(1, 1), own(2), { pointStyle: 'crossRot', pointRadius: 3 })
+            scattered('p50, kept', trialsOf(1, 0), own(2), { pointRadius: 3 }), scattered('p50, missed', trialsOf(1, 1), own(2), { pointStyle: 'crossRot', pointRadius: 3 }),
+            ...data.search.beside.flatMap((program, at) => [
+                scattered('p99 of ' + program + ', kept', besideOf(at, 0, 0), own(4 + at)),
+                scattered('p99 of ' + program + ', missed', besideOf(at, 0, 1), own(4 + at), { pointStyle: 'crossRot' })])
         ] },
         options: options(
             { x: rateAxis(), y: axis('latency (logarithmic)', { type: 'logarithmic', min: Math.min(...values) / 1.25, max: Math.max(...values) * 1.25, ticks: { callback: latencyTick, autoSkip: true } }) },
@@ -198,12 +203,14 @@ const lostChart = () => ({
     plugins: [found],
     data: { datasets: [
         scattered('% lost, kept', trialsOf(3, 0), own(0)), scattered('% lost, missed', trialsOf(3, 1), own(1), { pointStyle: 'crossRot' }),
-        scattered('backlog', [...trialsOf(4, 0), ...trialsOf(4, 1)], own(3), { yAxisID: 'y2', pointStyle: 'rect', pointRadius: 3 })
+        scattered('backlog', [...trialsOf(4, 0), ...trialsOf(4, 1)], own(3), { yAxisID: 'y2', pointStyle: 'rect', pointRadius: 3 }),
+        ...data.search.beside.map((program, at) =>
+            scattered('backlog of ' + program, [...besideOf(at, 1, 0), ...besideOf(at, 1, 1)], own(4 + at), { yAxisID: 'y2', pointStyle: 'rect', pointRadius: 3 }))
     ] },
     options: options(
         {
             x: rateAxis(), y: axis('% lost', { min: 0, ticks: { callback: number } }),
-            y2: axis('backlog (' + data.search.unit + ')', { axis: 'y', position: 'right', min: 0, grace: '8%', grid: { drawOnChartArea: false }, ticks: { callback: briefly } })
+            y2: axis('backlog (' + (data.search.beside.length ? 'messages or visits' : data.search.unit) + ')', { axis: 'y', position: 'right', min: 0, grace: '8%', grid: { drawOnChartArea: false }, ticks: { callback: briefly } })
         },
         { title: trialTitle, label: item => ' ' + item.dataset.label + ': ' + number(item.raw.y) + (item.dataset.yAxisID === 'y2' ? '' : ' %') }, true)
 });

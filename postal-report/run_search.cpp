@@ -156,11 +156,11 @@ table trial_table(const record& one) {
 std::vector<chart> search_charts(const record& one) {
     if (!one.search || one.search->trials.empty()) return {};
     return {{"chart-knee", "Latency against the rate",
-             fmt::format("Of each trial the p50 and p99 of the messages accepted meanwhile. A "
-                         "trial that kept the promise "
-                         "is a circle, one that did not a cross; what says nothing is left out. "
-                         "The band is between "
-                         "the bounds of what was found: {}.",
+             fmt::format("Of each trial the p50 and p99 of what was done meanwhile{}. A trial that "
+                         "kept all promises is a circle, one that did not a cross; what says "
+                         "nothing is left out. The band is between the bounds of what was found: "
+                         "{}.",
+                         one.search->beside.empty() ? "" : ", of the programs beside it the p99",
                          one.search->sentence)},
             {"chart-lost", "Lost and waiting, against the rate",
              "Of what was due in each trial the share that was late, failed or not begun, of the "
@@ -172,7 +172,9 @@ std::vector<chart> search_charts(const record& one) {
 std::string search_data(const record& one) {
     if (!one.search) return "null";
     const search_record& of = *one.search;
-    std::vector<std::string> points;
+    std::vector<std::string> points, partners;
+    for (const capacity::partner& other : of.beside)
+        partners.push_back(script_string(other.program));
     for (const recorded_trial& each : of.trials) {
         const recorded_judgement* const by = decisive(each);
         if (by == nullptr) continue;
@@ -180,16 +182,21 @@ std::string search_data(const record& one) {
             return drawn_number(time ? std::optional(static_cast<double>(time->count()) / 1e3)
                                      : std::nullopt);
         };
+        std::vector<std::string> beside;
+        for (const capacity::recorded_flow& other : each.beside)
+            beside.push_back(list_of(
+                {us(other.p99), drawn_number(static_cast<double>(other.backlog_end))}));
         points.push_back(list_of({drawn_number(each.asked.load), us(each.p50), us(each.p99),
                                   drawn_number(by->said.loss_ratio * 100),
                                   drawn_number(static_cast<double>(each.backlog_end)),
-                                  std::to_string(point_kind(each))}));
+                                  std::to_string(point_kind(each)), list_of(beside)}));
     }
     const auto* const limit = of.result.limiting < of.result.goals.size()
                                   ? &of.result.goals[of.result.limiting]
                                   : nullptr;
     return object_of({{"unit", script_string(of.unit)},
                       {"trials", list_of(points)},
+                      {"beside", list_of(partners)},
                       {"lower", json_number(limit ? limit->lower : std::nullopt)},
                       {"upper", json_number(limit ? limit->upper : std::nullopt)}});
 }
