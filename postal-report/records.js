@@ -210,7 +210,7 @@ const lostChart = () => ({
     options: options(
         {
             x: rateAxis(), y: axis('% lost', { min: 0, ticks: { callback: number } }),
-            y2: axis('backlog (' + (data.search.beside.length ? 'messages or visits' : data.search.unit) + ')', { axis: 'y', position: 'right', min: 0, grace: '8%', grid: { drawOnChartArea: false }, ticks: { callback: briefly } })
+            y2: axis('backlog', { axis: 'y', position: 'right', min: 0, grace: '8%', grid: { drawOnChartArea: false }, ticks: { callback: briefly } })
         },
         { title: trialTitle, label: item => ' ' + item.dataset.label + ': ' + number(item.raw.y) + (item.dataset.yAxisID === 'y2' ? '' : ' %') }, true)
 });

@@ -5,7 +5,9 @@ What is found is held against a server that is known; the books of all programs 
 there, goes, or says what cannot be ends the search with one line.
 """
 import contextlib
+import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -83,6 +85,13 @@ def asked_of_both(search):
     return messages, messages * SHARE
 
 
+def drawn_search(programs, record):
+    """What the charts of a record's page are drawn from."""
+    page = record.with_suffix(".html")
+    assert run([programs.postal_report, "--html", page, record], timeout=60).returncode == 0
+    return json.loads(re.search(r'<script type="application/json" id="chart-data">(.*?)</script>', page.read_text(), re.DOTALL).group(1))["search"]
+
+
 def test_the_readers_are_the_limit(together):
     """A server that lets 12 readers in a second, and one that takes any mail: 60 messages a second."""
     with PacedPop3(rate=12) as paced:
@@ -116,6 +125,11 @@ def test_the_readers_are_the_limit(together):
     assert " beside " in search["sentence"] or not any(trial["goals"] for trial in search["trials"])
     assert " visits/s for " in together.said("postal")
     assert not together.socket.exists()
+    # Both are in the page's charts: of each trial that counts the p99 and the backlog of the readers.
+    drawn = drawn_search(together.programs, together.folder / "postal.json")
+    assert drawn["beside"] == ["rabid"]
+    counted = [trial["beside"][0] for trial in search["trials"] if trial["goals"]]
+    assert [point[6] for point in drawn["trials"]] == [[[one["p99_us"], one["backlog_end"]]] for one in counted]
 
 
 def test_the_readers_are_lost_in_the_middle(together):
