@@ -184,8 +184,8 @@ std::string search_data(const record& one) {
         };
         std::vector<std::string> beside;
         for (const capacity::recorded_flow& other : each.beside)
-            beside.push_back(list_of(
-                {us(other.p99), drawn_number(static_cast<double>(other.backlog_end))}));
+            beside.push_back(
+                list_of({us(other.p99), drawn_number(static_cast<double>(other.backlog_end))}));
         points.push_back(list_of({drawn_number(each.asked.load), us(each.p50), us(each.p99),
                                   drawn_number(by->said.loss_ratio * 100),
                                   drawn_number(static_cast<double>(each.backlog_end)),

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/overloaded.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cluster/wait.hpp"
@@ -263,36 +264,49 @@ void leader::hear(const parcel& one) {
     if (from.lost_s) return;
     auto said = decode(one.octets, phases_);
     if (said) return hear(one.from, std::move(*said));
-    lose(one.from, said.error().message);
+    give_up(one.from, said.error().message);
+}
+
+void leader::give_up(unsigned rank, const std::string& why) {
+    lose(rank, why);
     if (running_) return;
-    from.greeted = true;
-    from.said.refusal = said.error().message;
+    members_[rank].greeted = true;
+    members_[rank].said.refusal = why;
 }
 
 void leader::hear(unsigned rank, word said) {
     member& from = members_[rank];
-    if (const auto* answer = std::get_if<pong>(&said)) return on_pong(rank, *answer);
-    if (const auto* greeting = std::get_if<hello>(&said)) {
-        from.said = *greeting;
-        from.said.host = base::printable(greeting->host, most_name);
-        from.said.refusal = base::printable(greeting->refusal, most_line);
-        from.greeted = true;
-    } else if (const auto* late = std::get_if<cluster::began>(&said)) {
-        from.late = late->late;
-    } else if (auto* part = std::get_if<counted>(&said)) {
-        if (running_) add(rank, std::move(part->slice));
-    } else if (const auto* lives = std::get_if<beat>(&said)) {
-        from.shown = lives->live;
-        from.started = lives->started;
-    } else if (const auto* asked = std::get_if<stop>(&said)) {
-        if (events_.on_stop) events_.on_stop(*asked);
-        tell_others(*asked);
-    } else if (const auto* met = std::get_if<trouble>(&said)) {
-        if (events_.on_first_error) events_.on_first_error(name_of(rank), met->what);
-    } else if (const auto* done = std::get_if<ended>(&said)) {
-        from.done = *done;
-        if (merger_) merger_->end(rank);
-    }
+    std::visit(base::overloaded{
+                   [&](const pong& answer) { on_pong(rank, answer); },
+                   [&](const hello& greeting) {
+                       from.said = greeting;
+                       from.said.host = base::printable(greeting.host, most_name);
+                       from.said.refusal = base::printable(greeting.refusal, most_line);
+                       from.greeted = true;
+                   },
+                   [&](const cluster::began& it) { from.late = it.late; },
+                   [&](counted& part) {
+                       if (running_) add(rank, std::move(part.slice));
+                   },
+                   [&](const beat& lives) {
+                       from.shown = lives.live;
+                       from.started = lives.started;
+                   },
+                   [&](const stop& asked) {
+                       if (events_.on_stop) events_.on_stop(asked);
+                       tell_others(asked);
+                   },
+                   [&](const trouble& met) {
+                       if (events_.on_first_error) events_.on_first_error(name_of(rank), met.what);
+                   },
+                   [&](const ended& done) {
+                       from.done = done;
+                       if (merger_) merger_->end(rank);
+                   },
+                   // What only we say; no version of a follower ever did.
+                   [&](const auto&) { give_up(rank, "it speaks as if it led the others"); },
+               },
+               said);
 }
 
 void leader::add(unsigned rank, stats::time_slice slice) {

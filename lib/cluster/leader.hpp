@@ -120,6 +120,8 @@ class leader {
     void hear_all();
     void hear(const parcel& one);
     void hear(unsigned rank, word said);
+    // Of a rank that cannot be understood: lost, and before the start a reason why nobody begins.
+    void give_up(unsigned rank, const std::string& why);
     void on_pong(unsigned rank, const pong& answer);
     bool measure(unsigned rank, unsigned answers, nanoseconds patience);
     void measure_next();

@@ -121,14 +121,14 @@ class lists {
                 all(sized);
         }
     }
-    // Of clients: they run no agents.
+    // Ranks are clients: they run no agents.
+    void list(field<stats::agent_counts>& /*of*/) {}
     void list(field<stats::tally>& of) {
         list(static_cast<field<stats::counts>&>(of));
         list(static_cast<field<stats::worker_time>&>(of));
         for (auto& phase : of.latency)
             all(phase);
-        all(of.unserved, of.slip, of.loop_late, of.errors, of.authentications, of.tls, of.commands,
-            of.actions, of.all_busy, of.first_accepted, of.not_offered, of.trial);
+        std::apply([&](auto... part) { all((of.*part)...); }, stats::tally_parts);
     }
     void list(field<stats::promise_losses>& of) {
         all(of.late, of.errors, of.not_started, of.near);
@@ -289,9 +289,18 @@ bool plausible(const counted& what) {
     const auto short_enough = [&](const stats::worker_time& one) {
         return brief(one) && one.connected_s >= 0 && one.connected_s <= most_connected_s;
     };
+    const auto timely = [&](const auto& part) {
+        using kind = std::remove_cvref_t<decltype(part)>;
+        if constexpr (std::is_same_v<kind, nanoseconds>)
+            return within(part, most);
+        else if constexpr (std::is_same_v<kind, std::optional<nanoseconds>>)
+            return within(part.value_or(nanoseconds{}), most);
+        else
+            return true;
+    };
     return slice.start_s >= 0 && slice.start_s <= slice.end_s && slice.end_s <= longest_s &&
-           within(slice.counts.all_busy, most) &&
-           within(slice.counts.first_accepted.value_or(nanoseconds{}), most) &&
+           std::apply([&](auto... part) { return (timely(slice.counts.*part) && ...); },
+                      stats::tally_parts) &&
            short_enough(slice.counts) && brief(slice.main) && brief(slice.ledger) &&
            std::all_of(slice.workers.begin(), slice.workers.end(), short_enough);
 }

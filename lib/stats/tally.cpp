@@ -4,6 +4,28 @@
 #include <cassert>
 
 namespace postal::stats {
+namespace {
+
+using std::chrono::nanoseconds;
+
+void merge_part(auto& into, const auto& other) {
+    into.merge(other);
+}
+void merge_part(nanoseconds& into, nanoseconds other) {
+    into += other;
+}
+void merge_part(std::optional<nanoseconds>& into, const std::optional<nanoseconds>& other) {
+    if (!into || other.value_or(*into) < *into) into = other;
+}
+
+void clear_part(auto& part) noexcept {
+    if constexpr (requires { part.clear(); })
+        part.clear();
+    else
+        part = {};
+}
+
+}  // namespace
 
 void worker_time::add_time(const worker_time& other) noexcept {
     base::thread_time::add_time(other);
@@ -26,21 +48,7 @@ void tally::merge(const tally& other) {
     add(other);
     for (std::size_t i = 0; i < latency.size(); ++i)
         latency[i].merge(other.latency[i]);
-    unserved.merge(other.unserved);
-    slip.merge(other.slip);
-    loop_late.merge(other.loop_late);
-    errors.merge(other.errors);
-    authentications.merge(other.authentications);
-    agents.merge(other.agents);
-    tls.merge(other.tls);
-    commands.merge(other.commands);
-    actions.merge(other.actions);
-    limits.merge(other.limits);
-    not_offered.merge(other.not_offered);
-    trial.merge(other.trial);
-    all_busy += other.all_busy;
-    if (!first_accepted || other.first_accepted.value_or(*first_accepted) < *first_accepted)
-        first_accepted = other.first_accepted;
+    std::apply([&](auto... part) { (merge_part(this->*part, other.*part), ...); }, tally_parts);
     add_time(other);
 }
 
@@ -52,20 +60,7 @@ void tally::clear() noexcept {
     static_cast<counts&>(*this) = {};
     for (auto& phase : latency)
         phase.clear();
-    unserved.clear();
-    slip.clear();
-    loop_late.clear();
-    errors.clear();
-    authentications.clear();
-    agents.clear();
-    tls.clear();
-    commands.clear();
-    actions.clear();
-    limits.clear();
-    not_offered.clear();
-    trial.clear();
-    all_busy = {};
-    first_accepted.reset();
+    std::apply([&](auto... part) { (clear_part(this->*part), ...); }, tally_parts);
     static_cast<worker_time&>(*this) = {};
 }
 

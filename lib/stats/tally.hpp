@@ -21,6 +21,7 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace postal::stats {
@@ -58,6 +59,7 @@ struct tally : counts, worker_time {
     // option.
     named_counts not_offered;
     trial_counts trial;  // of a search of the highest rate
+    // A part of a new kind stands in tally_parts, too.
 
     void accepted(std::uint64_t number, std::chrono::steady_clock::time_point when) noexcept;
     // With error_events.
@@ -69,5 +71,22 @@ struct tally : counts, worker_time {
     // Back to zero, keeping the memory.
     void clear() noexcept;
 };
+
+// What is merged, cleared and told to the rank that leads, beside the counts, the phases and the
+// time: a time is added up, one that may be unknown is the earliest.
+inline constexpr std::tuple tally_parts{&tally::unserved,
+                                        &tally::slip,
+                                        &tally::loop_late,
+                                        &tally::errors,
+                                        &tally::authentications,
+                                        &tally::agents,
+                                        &tally::tls,
+                                        &tally::commands,
+                                        &tally::actions,
+                                        &tally::all_busy,
+                                        &tally::first_accepted,
+                                        &tally::limits,
+                                        &tally::not_offered,
+                                        &tally::trial};
 
 }  // namespace postal::stats

@@ -215,6 +215,17 @@ TEST_CASE("who is silent is not waited for when there is no time left") {
     CHECK(run.said[0].find("rank 2 on host is lost: silent for ") == 0);
 }
 
+TEST_CASE("a rank that speaks as if it led is lost, the others go on") {
+    three run;
+    run.begin();
+    run.ways[2].send(0, encode(over{}));
+    run.led.poll();
+    CHECK(run.led.lost() == 1);
+    REQUIRE(run.said.size() == 1);
+    CHECK(run.said[0] ==
+          "rank 2 on host is lost: it speaks as if it led the others; the others go on");
+}
+
 TEST_CASE("a rank that sends garbage is lost, the others go on to the end") {
     three run;
     run.begin();
