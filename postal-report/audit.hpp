@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // An audit by power cuts, by itself or as a part of an experiment; what it says is
-// lib/experiment/audit_findings.hpp's business.
+// lib/audit/findings.hpp's business.
 #pragma once
 
 #include <optional>

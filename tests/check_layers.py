@@ -136,14 +136,31 @@ def wrong_links(layer, text):
     return [f"lib/{layer}/CMakeLists.txt: {other}: not as lib/layers says" for other in sorted(differ)]
 
 
+def rows_of(picture, layers):
+    """In which row of the picture each layer stands; a row begins with a word behind four blanks."""
+    rows, row = {}, 0
+    for line in picture.splitlines():
+        row += bool(re.match(r" {4}[a-z]", line))
+        for name in re.findall(r"(?:^ {4}[a-z]+ +| {2,})([a-z]+):", line) if line.startswith("    ") else ():
+            if name in layers:
+                rows.setdefault(name, row)
+    return rows
+
+
+def wrong_picture(picture, layers):
+    """Layers that the picture lacks, or draws above one that may include them."""
+    rows = rows_of(picture, layers)
+    found = [f"docs/architecture.md: the picture of layers lacks {layer}" for layer in layers if layer not in rows]
+    return found + [f"docs/architecture.md: the picture has {other} above {layer}, which includes it"
+                    for layer, below in layers.items() for other in sorted(below) if rows.get(other, 0) < rows.get(layer, 0)]
+
+
 def wrong_papers(root):
     """Where CMake or the page of layers do not agree with lib/layers."""
     found = wrong_order(LIBRARIES)
-    picture = (root / "docs/architecture.md").read_text().split("\n## ")[1]
+    found += wrong_picture((root / "docs/architecture.md").read_text().split("\n## ")[1], LIBRARIES)
     for layer in LIBRARIES:
         found += wrong_links(layer, (root / "lib" / layer / "CMakeLists.txt").read_text())
-        if not re.search(rf"\b{layer}(,|:)", picture):
-            found.append(f"docs/architecture.md: the picture of layers lacks {layer}")
     return found
 
 
@@ -151,7 +168,11 @@ def papers_test():
     """Whether disagreements are found."""
     layers, programs = read_layers("# x\nbase:\nnet: proto base\nproto: base\nprograms: postal\n")
     linked = "postal_library(proto DEPENDS base LINK x)"
+    drawn = "\n    parts    net: sockets    proto: words\n    ground   base: text\n"
+    turned = "\n    parts    net: sockets    base: text\n    ground   proto: words\n"
     return (programs == ("postal",) and wrong_order(layers) == ["lib/layers: net stands before proto"]
+            and not wrong_picture(drawn, layers) and len(wrong_picture(turned, layers)) == 1
+            and len(wrong_picture("", layers)) == 3
             and not wrong_links("proto", linked) and len(wrong_links("proto", linked.replace("base", "net"))) == 2)
 
 

@@ -5,7 +5,7 @@
 //
 // It stands in the same folder as postal-compare's experiment.json, which may be missing, and is
 // written anew after each cut, so that it is true whenever somebody looks. What follows from it is
-// audit_findings.hpp's business, and what it consists of is in record_fields.hpp.
+// findings.hpp's business, and what it consists of is in record_fields.hpp.
 // parse_audit_record() refuses, with one line that names the key, what is no such record. Keys that
 // are not known are ignored.
 #pragma once
