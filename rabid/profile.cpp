@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rabid/profile.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/binders.hpp"
+#include "cli/section.hpp"
 #include "cli/toml.hpp"
 
 namespace postal::rabid {
@@ -32,112 +35,68 @@ expected<verb> known_verb(std::string_view name) {
                       base::join(all, ", "));
 }
 
-expected<std::string> text_of(const toml::node& node) {
-    if (const auto* text = node.as_string()) {
-        return {boost::system::in_place_value, text->get()};
-    }
-    return base::fail("must be a text in quotes");
-}
-
-expected<void> read_verbs(const toml::node& node, std::vector<verb>& into) {
-    const auto* list = node.as_array();
-    if (list == nullptr) return base::fail("must be a list of verbs");
-    for (const auto& one : *list) {
-        const auto name = text_of(one);
-        if (!name) return base::fail("must be a list of verbs");
-        const auto known = known_verb(*name);
-        if (!known) return known.error();
+void read_verbs(cli::section& from, std::string_view key, std::vector<verb>& into) {
+    std::vector<std::string> names;
+    from.read(key, names);
+    for (const std::string& name : names) {
+        const auto known = known_verb(name);
+        if (!known) return from.refuse(key, known.error().message);
         into.push_back(*known);
     }
-    return {};
 }
 
 // "LEAST..MOST", or one value for both.
 template <class Value, class Parse>
-expected<void> read_range(const toml::node& node, Value& least, Value& most, Parse parse) {
-    const auto text = text_of(node);
-    if (!text) return text.error();
-    const std::size_t dots = text->find("..");
-    const auto first = parse(text->substr(0, dots));
-    if (!first) return first.error();
-    const auto second = dots == std::string::npos ? first : parse(text->substr(dots + 2));
-    if (!second) return second.error();
-    if (*second < *first) return base::fail("\"{}\" is no range: the first is larger", *text);
+void read_range(cli::section& from, std::string_view key, Value& least, Value& most, Parse parse) {
+    std::string text;
+    from.read(key, text);
+    if (!from.has(key)) return;
+    const std::size_t dots = text.find("..");
+    const auto first = parse(text.substr(0, dots));
+    if (!first) return from.refuse(key, first.error().message);
+    const auto second = dots == std::string::npos ? first : parse(text.substr(dots + 2));
+    if (!second) return from.refuse(key, second.error().message);
+    if (*second < *first)
+        return from.refuse(key, fmt::format("\"{}\" is no range: the first is larger", text));
     least = static_cast<Value>(*first);
     most = static_cast<Value>(*second);
-    return {};
 }
 
-expected<void> read_lengths(const toml::node& node, length_range& into) {
-    return read_range(node, into.least, into.most,
-                      [](const std::string& text) { return base::parse_duration(text); });
+void read_lengths(cli::section& from, std::string_view key, length_range& into) {
+    read_range(from, key, into.least, into.most,
+               [](const std::string& text) { return base::parse_duration(text); });
 }
 
-expected<void> read_count(const toml::node& node, profile& into) {
-    return read_range(node, into.least_actions, into.most_actions, [](const std::string& text) {
-        return cli::parse_count(text, 0, most_actions);
-    });
-}
-
-expected<void> read_weight(std::string_view key, const toml::node& value, profile& into) {
-    const auto known = known_verb(key);
-    if (!known) return known.error();
-    const auto weight = value.value<double>();
-    if (!weight || *weight < 0 || *weight > 1e9) {
-        return base::fail("the weight of {} is no number from 0 on", key);
-    }
-    into.weights.emplace_back(*known, *weight);
-    return {};
-}
-
-expected<void> read_weights(const toml::node& node, profile& into) {
-    if (node.as_table() == nullptr) return base::fail("must be a table of verbs and numbers");
+void read_weights(cli::section from, profile& into) {
     double sum = 0;
-    for (const auto& [what, weight] : into.weights)
-        sum += weight;
-    if (sum > 0) return {};
-    return base::fail("the weights are 0 altogether; give one more than 0");
-}
-
-// For people alone.
-expected<void> read_about(const toml::node& node, profile&) {
-    const auto text = text_of(node);
-    if (!text) return text.error();
-    return {};
-}
-
-expected<void> read_resync(const toml::node& node, profile& into) {
-    const auto wanted = node.value_exact<bool>();
-    if (!wanted) return base::fail("must be true or false");
-    into.resync = *wanted;
-    return {};
-}
-
-struct key_row {
-    std::string_view key;
-    expected<void> (*read)(const toml::node& node, profile& into);
-};
-
-constexpr key_row keys[] = {
-    {"about", read_about},
-    {"first", [](const toml::node& n, profile& p) { return read_verbs(n, p.first); }},
-    {"actions", read_count},
-    {"last", [](const toml::node& n, profile& p) { return read_verbs(n, p.last); }},
-    {"think", [](const toml::node& n, profile& p) { return read_lengths(n, p.think); }},
-    {"idle", [](const toml::node& n, profile& p) { return read_lengths(n, p.idle); }},
-    {"pause", [](const toml::node& n, profile& p) { return read_lengths(n, p.pause); }},
-    {"resync", read_resync},
-    {"weights", read_weights},
-};
-
-expected<void> read_key(std::string_view key, const toml::node& node, profile& into) {
-    for (const key_row& row : keys) {
-        if (row.key != key) continue;
-        auto done = row.read(node, into);
-        if (!done) return base::fail("{}: {}", key, done.error().message);
-        return {};
+    for (const std::string& key : from.keys()) {
+        const auto known = known_verb(key);
+        if (!known) return from.refuse(key, known.error().message);
+        const auto weight = from.take(key)->value<double>();
+        if (!weight || !(*weight >= 0) || *weight > 1e9)
+            return from.refuse(key, "a weight is a number from 0 on");
+        into.weights.emplace_back(*known, *weight);
+        sum += *weight;
     }
-    return base::fail("{} is no key of a profile", base::printable(key, 80));
+    if (!(sum > 0))
+        from.problems().add(from.line(), "the weights are 0 altogether; give one more than 0");
+}
+
+void read_profile(cli::section from, profile& into) {
+    std::string about;  // for people alone
+    from.read("about", about);
+    read_verbs(from, "first", into.first);
+    read_range(from, "actions", into.least_actions, into.most_actions,
+               [](const std::string& text) { return cli::parse_count(text, 0, most_actions); });
+    read_verbs(from, "last", into.last);
+    read_lengths(from, "think", into.think);
+    read_lengths(from, "idle", into.idle);
+    read_lengths(from, "pause", into.pause);
+    from.read("resync", into.resync);
+    from.table("weights", [&](cli::section inner) { read_weights(std::move(inner), into); });
+    if (into.most_actions != 0 && !from.has("weights"))
+        from.refuse("actions", "some are wanted, but no [weights] say which");
+    from.end();
 }
 
 }  // namespace
@@ -200,20 +159,9 @@ expected<profile> parse_profile(std::string_view text, const std::string& name) 
     const auto table = cli::parse_toml(text, name);
     if (!table) return table.error();
     profile made;
-    if (const auto* weights = table->get_as<toml::table>("weights")) {
-        for (const auto& [key, node] : *weights) {
-            const auto done = read_weight(key.str(), node, made);
-            if (!done) return cli::at_line(name, node, "weights: " + done.error().message);
-        }
-    }
-    for (const auto& [key, node] : *table) {
-        const auto done = read_key(key.str(), node, made);
-        if (!done) return cli::at_line(name, node, done.error().message);
-    }
-    if (made.most_actions != 0 && made.weights.empty()) {
-        return cli::at_line(name, *table->get("actions"),
-                            "actions are wanted, but no [weights] say which");
-    }
+    cli::complaint problems{.file = name};
+    read_profile({*table, "a profile", problems}, made);
+    if (!problems.first.empty()) return base::failure{problems.first};
     return made;
 }
 

@@ -73,6 +73,19 @@ TEST_CASE("metrics: counters of the run are there, and no others") {
                             [&](const auto& other) { return other.name == one.name; }) == 1);
 }
 
+TEST_CASE("metrics: figures of the whole run are there once they are known") {
+    stats::run_report report(sender());
+    CHECK(find(metrics::families_of(report, {}), "postal_first_accepted_seconds") == nullptr);
+    stats::time_slice first = one_second();
+    first.counts.first_accepted = 250ms;
+    report.add_time_slice(first);
+    const auto all = metrics::families_of(report, {});
+    const MetricFamily* known = find(all, "postal_first_accepted_seconds");
+    REQUIRE(known != nullptr);
+    CHECK(known->type == MetricType::Gauge);
+    CHECK(known->metric.front().gauge.value == Approx(0.25));
+}
+
 TEST_CASE("metrics: errors by stage and code, without a peer's words") {
     stats::run_report report(sender());
     report.add_time_slice(one_second());
