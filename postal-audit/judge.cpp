@@ -119,8 +119,7 @@ expected<std::uint64_t> count_acknowledged(const std::string& sent_ledger, std::
     if (!whole) return whole.error();
     auto ask = sent->prepare("SELECT count(*) FROM sent WHERE outcome = ?1 AND time_us <= ?2");
     if (!ask) return ask.error();
-    ask->bind(1, static_cast<std::int64_t>(ledger::outcome::accepted));
-    ask->bind(2, until_us);
+    ask->bind_all(ledger::outcome::accepted, until_us);
     const int step = ask->step();
     if (step != SQLITE_ROW) return sent->failure(step);
     return static_cast<std::uint64_t>(ask->number(0));

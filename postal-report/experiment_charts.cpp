@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "experiment/findings.hpp"
+#include "experiment/run_values.hpp"
 #include "postal-report/chart_data.hpp"
 
 namespace postal::report {

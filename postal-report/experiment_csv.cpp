@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
+#include "experiment/run_values.hpp"
 #include "postal-report/csv.hpp"
 #include "postal-report/experiment.hpp"
 

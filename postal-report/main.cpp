@@ -18,6 +18,7 @@
 #include "postal-report/relay.hpp"
 #include "postal-report/run.hpp"
 #include "postal-report/shown.hpp"
+#include "postal-report/verified.hpp"
 
 namespace {
 

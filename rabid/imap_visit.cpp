@@ -11,7 +11,10 @@ imap_visit::imap_visit(const visit_context& who)
     : visit_(who),
       dialogue_(who.connection),
       reader_(who.context, who.messages, who.random),
-      verbs_(visit_, dialogue_, reader_) {
+      retrieval_(visit_, dialogue_, reader_),
+      wait_(visit_, dialogue_),
+      verbs_(visit_, dialogue_, reader_, retrieval_, wait_),
+      watch_(visit_, dialogue_, reader_, retrieval_, wait_) {
     reader_.watch(dialogue_.announced());
 }
 
@@ -19,7 +22,7 @@ asio::awaitable<bool> imap_visit::run() {
     bool fine = co_await begin();
     visit_.connection.set_hurried(false);
     const bool watching = visit_.context.of_run.chosen.watch.count() > 0;
-    if (fine && watching) fine = co_await verbs_.watch();
+    if (fine && watching) fine = co_await watch_.run();
     if (fine && !watching) fine = co_await follow_profile();
     proto::imap_mailbox& mailbox = dialogue_.mailbox();
     if (resyncs_ && mailbox.selected()) {
@@ -92,7 +95,7 @@ asio::awaitable<bool> imap_visit::follow_profile() {
     const std::vector<verb> script = todo.script(visit_.random);
     bool begun = false;
     for (const verb what : script) {
-        if (visit_.context.shared.own.stopping()) break;
+        if (visit_.stopping()) break;
         const auto thinking = todo.think.pick(visit_.random);
         if (std::exchange(begun, true) && thinking.count() > 0) {
             const bool go_on = co_await visit_.connection.pause(thinking);

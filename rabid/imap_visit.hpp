@@ -5,13 +5,17 @@
 // with `resync` the mailbox is selected with what the last visit to the account knew of it
 // (QRESYNC, RFC 7162).
 //
-//   imap_login     how it is let in
-//   imap_dialogue  a command and its answer; contradictions and refusals
-//   imap_reader    messages that are fetched whole
-//   imap_verbs     what a profile can want
+//   imap_login      how it is let in
+//   imap_dialogue   a command and its answer; contradictions and refusals
+//   imap_reader     messages that are fetched whole
+//   imap_retrieval  reads and deletes them
+//   imap_wait       for what comes in
+//   imap_verbs      what a profile can want
+//   imap_watch      what --watch does
 #pragma once
 
 #include "rabid/imap_verbs.hpp"
+#include "rabid/imap_watch.hpp"
 
 namespace postal::rabid {
 
@@ -33,7 +37,10 @@ class imap_visit {
     visit_context visit_;
     imap_dialogue dialogue_;
     imap_reader reader_;
+    imap_retrieval retrieval_;
+    imap_wait wait_;
     imap_verbs verbs_;
+    imap_watch watch_;
     bool resyncs_ = false;  // QRESYNC is enabled
 };
 

@@ -238,7 +238,7 @@ asio::awaitable<bool> pop3_visit::retrieve() {
         take_replies();
         turns_.read_ended(visit_.connection.now(), retrieve_times());
         if (visit_.connection.broken()) co_return false;
-        const bool stops = visit_.context.shared.own.stopping() && answered_ == asked_;
+        const bool stops = visit_.stopping() && answered_ == asked_;
         if (answered_ == wanted_.size() || stops) co_return true;
         if (may_ask()) continue;
         const bool heard = co_await visit_.connection.hear(stage::retrieve);
@@ -248,8 +248,7 @@ asio::awaitable<bool> pop3_visit::retrieve() {
 
 // Several at once, when half of those that are under way are answered.
 bool pop3_visit::may_ask() const noexcept {
-    return asked_ < wanted_.size() && asked_ - answered_ <= at_once_ / 2 &&
-           !visit_.context.shared.own.stopping();
+    return asked_ < wanted_.size() && asked_ - answered_ <= at_once_ / 2 && !visit_.stopping();
 }
 
 void pop3_visit::ask_for_more() {

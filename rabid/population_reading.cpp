@@ -40,7 +40,7 @@ asio::awaitable<bool> population_visit::read_all() {
 asio::awaitable<bool> population_visit::read_back(std::size_t folder) {
     const std::uint32_t validity = dialogue_.mailbox().uid_validity();
     const bool alone = all_.recipe().plan.folders.size() == 1;
-    visit_.messages.close({visit_.connection.first_problem(), stopping()});
+    visit_.messages.close({visit_.connection.first_problem(), visit_.stopping()});
     visit_.messages.open(visit_.who, ledger::way::imap,
                          static_cast<std::uint32_t>(visit_.appends.session),
                          ledger_name_of(folder));
@@ -115,7 +115,7 @@ asio::awaitable<population_visit::taken> population_visit::read_messages() {
                                                         "(UID FLAGS INTERNALDATE BODY.PEEK[])");
         const bool fine = co_await dialogue_.command(stage::retrieve, tag,
                                                      {.reader = &reader_, .identities = &beside});
-        if (visit_.connection.broken() || stopping()) co_return taken::broken;
+        if (visit_.connection.broken() || visit_.stopping()) co_return taken::broken;
         if (!fine || !undisturbed(there)) co_return taken::no;
     }
     visit_.messages.notes().looked_at(reader_.came(), there);

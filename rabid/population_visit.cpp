@@ -38,7 +38,7 @@ asio::awaitable<bool> population_visit::run() {
     bool done = fine && !names_differ();
     if (fine && !done) {
         fine = co_await fill_all();
-        filled_ = fine && !stopping();
+        filled_ = fine && !visit_.stopping();
         if (filled_) done = co_await read_all();
     }
     if (!visit_.connection.broken()) {
@@ -109,7 +109,7 @@ std::string population_visit::ledger_name_of(std::size_t folder) const {
 
 asio::awaitable<bool> population_visit::fill_all() {
     for (std::size_t i = 0; i < all_.recipe().plan.folders.size(); ++i) {
-        if (stopping()) co_return true;
+        if (visit_.stopping()) co_return true;
         if (books_.closed(i)) continue;
         const bool fine = co_await look(i);
         if (!fine) co_return false;
@@ -144,7 +144,7 @@ asio::awaitable<population_visit::taken> population_visit::survey(std::size_t fo
         }
         books_.begin(folder);
         if (had == taken::yes) had = co_await look();
-        if (had != taken::no) co_return stopping() ? taken::broken : had;
+        if (had != taken::no) co_return visit_.stopping() ? taken::broken : had;
     }
     visit_.connection.refused(
         stage::list, "incomplete",
@@ -203,7 +203,7 @@ asio::awaitable<population_visit::taken> population_visit::list_identities(liste
         const imap_tag tag = dialogue_.commands().fetch(
             dialogue_.out(), imap_verb::fetch, fmt::format("{}:{}", first, last), identity_items);
         const bool fine = co_await dialogue_.command(stage::list, tag, {.identities = &reader});
-        if (visit_.connection.broken() || stopping()) co_return taken::broken;
+        if (visit_.connection.broken() || visit_.stopping()) co_return taken::broken;
         if (!fine || !reader.complete() || !undisturbed(there)) co_return taken::no;
     }
     co_return taken::yes;
@@ -217,7 +217,7 @@ bool population_visit::undisturbed(std::uint32_t there) const noexcept {
 asio::awaitable<bool> population_visit::fill(std::size_t folder,
                                              std::vector<std::uint32_t> missing) {
     std::span<const std::uint32_t> left = missing;
-    while (!left.empty() && !stopping() && !given_up_) {
+    while (!left.empty() && !visit_.stopping() && !given_up_) {
         const taken how = co_await append(folder, left);
         const std::span<const std::uint32_t> batch = left.first(octets_.size());
         left = left.subspan(batch.size());
@@ -232,7 +232,7 @@ asio::awaitable<bool> population_visit::fill(std::size_t folder,
 // The command was refused: which of its messages is it about? False: the connection is lost.
 asio::awaitable<bool> population_visit::append_each(std::size_t folder,
                                                     std::span<const std::uint32_t> batch) {
-    for (std::size_t i = 0; i < batch.size() && !stopping() && !given_up_; ++i) {
+    for (std::size_t i = 0; i < batch.size() && !visit_.stopping() && !given_up_; ++i) {
         const auto one = batch.subspan(i, 1);
         // A command of one was said already.
         taken how = batch.size() == 1 ? taken::no : co_await append(folder, one);

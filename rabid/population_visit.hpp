@@ -88,7 +88,6 @@ class population_visit {
     void tell_numbers(std::size_t folder, base::error_name reason, std::string_view what,
                       std::span<const std::uint32_t> which);
     void count(const examiner::findings& held);
-    bool stopping() const noexcept { return visit_.context.shared.own.stopping(); }
 
     visit_context visit_;
     population& all_;

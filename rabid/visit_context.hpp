@@ -27,6 +27,8 @@ struct visit_context {
         std::uint64_t& appended;
     };
 
+    bool stopping() const noexcept { return context.shared.own.stopping(); }
+
     worker_context& context;
     client::channel& connection;
     examiner& messages;

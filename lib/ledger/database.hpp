@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <sqlite3.h>
 
@@ -33,9 +35,11 @@ class statement {
                             SQLITE_UTF8);
     }
     void bind_null(int which) noexcept { sqlite3_bind_null(made_.get(), which); }
-    // Empty is nothing.
-    void bind_optional(int which, std::string_view text) noexcept {
-        text.empty() ? bind_null(which) : bind(which, text);
+    // All of them, in their order: numbers, enumerators, texts, null, and what may be null.
+    template <class... Value>
+    void bind_all(const Value&... values) noexcept {
+        int which = 0;
+        (put(++which, values), ...);
     }
 
     // SQLITE_ROW, SQLITE_DONE or what failed.
@@ -45,6 +49,11 @@ class statement {
         const int result = step();
         sqlite3_reset(made_.get());
         return result == SQLITE_DONE || result == SQLITE_ROW ? SQLITE_OK : result;
+    }
+    template <class... Value>
+    int run_with(const Value&... values) noexcept {
+        bind_all(values...);
+        return run();
     }
     void reset() noexcept { sqlite3_reset(made_.get()); }
 
@@ -61,6 +70,21 @@ class statement {
     }
 
   private:
+    template <class Value>
+    void put(int which, const Value& value) noexcept {
+        if constexpr (std::is_same_v<Value, std::nullopt_t>)
+            bind_null(which);
+        else if constexpr (requires {
+                               *value;
+                               value.has_value();
+                           })
+            value.has_value() ? put(which, *value) : bind_null(which);
+        else if constexpr (std::is_enum_v<Value> || std::is_integral_v<Value>)
+            bind(which, static_cast<std::int64_t>(value));
+        else
+            bind(which, std::string_view(value));
+    }
+
     struct finalize {
         void operator()(sqlite3_stmt* one) const noexcept { sqlite3_finalize(one); }
     };
@@ -102,9 +126,6 @@ class database {
     [[nodiscard]] base::failure failure(int result) const;
     [[nodiscard]] bool read_only() const noexcept {
         return sqlite3_db_readonly(handle_.get(), "main") == 1;
-    }
-    [[nodiscard]] std::int64_t last_row() const noexcept {
-        return sqlite3_last_insert_rowid(handle_.get());
     }
 
   private:

@@ -96,9 +96,7 @@ void findings::note(discrepancy what, std::int64_t sent, std::int64_t seen) {
 
 void findings::put(std::int64_t kind, std::int64_t sent, std::int64_t seen) {
     if (noted_ != SQLITE_OK) return;
-    note_.bind(1, kind);
-    note_.bind(2, sent);
-    note_.bind(3, seen);
+    note_.bind_all(kind, sent, seen);
     noted_ = note_.run();
 }
 
@@ -149,8 +147,7 @@ expected<void> findings::list_noted(std::int64_t kind, std::uint64_t most, const
             "FROM mailbox_waits WHERE number = ?1";
     auto seen = file_->prepare(copy);
     if (!seen) return seen.error();
-    ask->bind(1, kind);
-    ask->bind(2, most);
+    ask->bind_all(kind, most);
     int step = SQLITE_ROW;
     while ((step = ask->step()) == SQLITE_ROW) {
         discrepancy_row row;

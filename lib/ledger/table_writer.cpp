@@ -2,6 +2,8 @@
 #include "ledger/table_writer.hpp"
 
 #include <chrono>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/chrono.h>
@@ -29,6 +31,14 @@ std::string line_of(const std::vector<std::string>& argv) {
     return base::shell_line(argv, [](char c) {
         return std::string_view(" \t'\"\\").find(c) == std::string_view::npos;
     });
+}
+
+// Null where it is 0, or empty.
+std::optional<std::int64_t> some(std::uint64_t number) {
+    return number == 0 ? std::nullopt : std::optional(static_cast<std::int64_t>(number));
+}
+std::optional<std::string_view> some(std::string_view text) {
+    return text.empty() ? std::nullopt : std::optional(text);
 }
 
 }  // namespace
@@ -100,14 +110,8 @@ expected<void> table_writer::add_run(const run_entry& own) {
         "{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(whole)),
         whole.time_since_epoch().count() % 1000);
     const std::string argv = line_of(own.argv);
-    add->bind(1, run);
-    add->bind(2, own.program);
-    add->bind(3, started);
-    add->bind(4, own.seed);
-    add->bind(5, argv);
-    add->bind(6, to_text(own.is));
-    add->bind(7, std::int64_t{whole.time_since_epoch().count() * 1000});
-    add->bind(8, std::int64_t{own.notes_visits});
+    add->bind_all(run, own.program, started, own.seed, argv, to_text(own.is),
+                  whole.time_since_epoch().count() * 1000, own.notes_visits);
     int result = begin();
     if (result == SQLITE_OK) result = add->run();
     if (result == SQLITE_OK) result = find_run(own.run, own_);
@@ -117,15 +121,11 @@ expected<void> table_writer::add_run(const run_entry& own) {
 }
 
 int table_writer::note_horizon(std::uint64_t us) {
-    set_horizon_.bind(1, us);
-    set_horizon_.bind(2, own_);
-    return set_horizon_.run();
+    return set_horizon_.run_with(us, own_);
 }
 
 int table_writer::note_end(std::uint64_t us) {
-    set_end_.bind(1, us);
-    set_end_.bind(2, own_);
-    return set_end_.run();
+    return set_end_.run_with(us, own_);
 }
 
 int table_writer::write(const block& rows) {
@@ -145,155 +145,104 @@ int table_writer::write(const block& rows) {
     return result;
 }
 
+// The numbers in the file of what a row names; not to be used once one of them was not found.
+class table_writer::numbers {
+  public:
+    explicit numbers(table_writer& in) noexcept : in_(in) {}
+
+    std::int64_t address(address_id which) {
+        std::int64_t number = 0;
+        if (result_ == SQLITE_OK) result_ = in_.find_address(which, number);
+        return number;
+    }
+    std::int64_t run(std::uint64_t which) {
+        std::int64_t number = 0;
+        if (result_ == SQLITE_OK) result_ = in_.find_run(which, number);
+        return number;
+    }
+    std::optional<std::int64_t> address_if_any(address_id which) {
+        return which == 0 ? std::nullopt : std::optional(address(which));
+    }
+    int result() const noexcept { return result_; }
+
+  private:
+    table_writer& in_;
+    int result_ = SQLITE_OK;
+};
+
 int table_writer::write(const sent_row& row) {
-    std::int64_t recipient = 0;
-    std::int64_t sender = 0;
-    int result = find_address(row.recipient, recipient);
-    if (result == SQLITE_OK && row.sender != 0) result = find_address(row.sender, sender);
-    std::int64_t run = own_;
-    if (result == SQLITE_OK && row.run != 0) result = find_run(row.run, run);
-    if (result != SQLITE_OK) return result;
-    add_sent_.bind(1, run);
-    add_sent_.bind(2, row.session);
-    add_sent_.bind(3, row.sequence);
-    add_sent_.bind(4, recipient);
-    row.sender != 0 ? add_sent_.bind(5, sender) : add_sent_.bind_null(5);
-    add_sent_.bind(6, static_cast<std::int64_t>(row.what));
-    add_sent_.bind(7, static_cast<std::int64_t>(row.counted));
-    row.code != 0 ? add_sent_.bind(8, std::int64_t{row.code}) : add_sent_.bind_null(8);
-    add_sent_.bind_optional(9, row.enhanced.view());
-    add_sent_.bind(10, row.time_us);
-    add_sent_.bind(11, row.octets);
-    return add_sent_.run();
+    numbers of(*this);
+    const auto recipient = of.address(row.recipient);
+    const auto sender = of.address_if_any(row.sender);
+    const auto run = row.run != 0 ? of.run(row.run) : own_;
+    if (of.result() != SQLITE_OK) return of.result();
+    return add_sent_.run_with(run, row.session, row.sequence, recipient, sender, row.what,
+                              row.counted, some(row.code), some(row.enhanced.view()), row.time_us,
+                              row.octets);
 }
 
 int table_writer::write(const seen_row& row) {
-    const bool ours = row.run != 0;
-    std::int64_t mailbox = 0;
-    std::int64_t server = 0;
-    std::int64_t run = 0;
-    int result = find_address(row.mailbox, mailbox);
-    if (result == SQLITE_OK && row.server != 0) result = find_address(row.server, server);
-    if (result == SQLITE_OK && ours) result = find_run(row.run, run);
-    if (result != SQLITE_OK) return result;
-    add_seen_.bind(1, own_);
-    if (ours) {
-        add_seen_.bind(2, run);
-        add_seen_.bind(3, row.session);
-        add_seen_.bind(4, row.sequence);
-        add_seen_.bind(12, row.sent_us);
-    } else {
-        for (const int column : {2, 3, 4, 12}) {
-            add_seen_.bind_null(column);
-        }
-    }
-    add_seen_.bind(5, mailbox);
-    add_seen_.bind(6, static_cast<std::int64_t>(row.what));
-    add_seen_.bind(7, static_cast<std::int64_t>(row.through));
-    add_seen_.bind(8, row.uid);
-    add_seen_.bind(9, row.place);
-    add_seen_.bind_optional(10, row.detail);
-    add_seen_.bind(11, row.time_us);
-    row.server != 0 ? add_seen_.bind(13, server) : add_seen_.bind_null(13);
-    add_seen_.bind(14, std::int64_t{row.uid_validity});
-    if (row.announced_us != 0) {
-        add_seen_.bind(15, row.announced_us);
-        add_seen_.bind(16, static_cast<std::int64_t>(row.told));
-        add_seen_.bind(17, std::int64_t{row.watcher});
-    } else {
-        for (const int column : {15, 16, 17})
-            add_seen_.bind_null(column);
-    }
-    row.arrived_us != 0 ? add_seen_.bind(18, row.arrived_us) : add_seen_.bind_null(18);
-    return add_seen_.run();
+    const auto if_ours = [ours = row.run != 0](auto value) {
+        return ours ? std::optional(value) : std::nullopt;
+    };
+    const auto if_announced = [told = row.announced_us != 0](auto value) {
+        return told ? std::optional(value) : std::nullopt;
+    };
+    numbers of(*this);
+    const auto mailbox = of.address(row.mailbox);
+    const auto server = of.address_if_any(row.server);
+    const auto run = row.run != 0 ? of.run(row.run) : 0;
+    if (of.result() != SQLITE_OK) return of.result();
+    return add_seen_.run_with(
+        own_, if_ours(run), if_ours(row.session), if_ours(row.sequence), mailbox, row.what,
+        row.through, row.uid, row.place, some(std::string_view(row.detail)), row.time_us,
+        if_ours(row.sent_us), server, row.uid_validity, if_announced(row.announced_us),
+        if_announced(row.told), if_announced(row.watcher), some(row.arrived_us));
 }
 
 int table_writer::write(const removed_row& row) {
-    std::int64_t mailbox = 0;
-    std::int64_t server = 0;
-    std::int64_t run = 0;
-    int result = find_address(row.mailbox, mailbox);
-    if (result == SQLITE_OK && row.server != 0) result = find_address(row.server, server);
-    if (result == SQLITE_OK) result = find_run(row.run, run);
-    if (result != SQLITE_OK) return result;
-    add_removed_.bind(1, own_);
-    add_removed_.bind(2, run);
-    add_removed_.bind(3, row.session);
-    add_removed_.bind(4, row.sequence);
-    add_removed_.bind(5, mailbox);
-    add_removed_.bind(6, static_cast<std::int64_t>(row.through));
-    row.server != 0 ? add_removed_.bind(7, server) : add_removed_.bind_null(7);
-    add_removed_.bind(8, std::int64_t{row.uid_validity});
-    add_removed_.bind(9, row.uid);
-    add_removed_.bind(10, row.time_us);
-    return add_removed_.run();
+    numbers of(*this);
+    const auto mailbox = of.address(row.mailbox);
+    const auto server = of.address_if_any(row.server);
+    const auto run = of.run(row.run);
+    if (of.result() != SQLITE_OK) return of.result();
+    return add_removed_.run_with(own_, run, row.session, row.sequence, mailbox, row.through, server,
+                                 row.uid_validity, row.uid, row.time_us);
 }
 
 int table_writer::write(const returned_row& row) {
-    std::int64_t recipient = 0;
-    std::int64_t mailbox = 0;
-    std::int64_t run = 0;
-    int result = find_address(row.recipient, recipient);
-    if (result == SQLITE_OK) result = find_address(row.mailbox, mailbox);
-    if (result == SQLITE_OK) result = find_run(row.run, run);
-    if (result != SQLITE_OK) return result;
-    add_returned_.bind(1, own_);
-    add_returned_.bind(2, run);
-    add_returned_.bind(3, row.session);
-    add_returned_.bind(4, row.sequence);
-    add_returned_.bind(5, recipient);
-    add_returned_.bind(6, mailbox);
-    add_returned_.bind(7, static_cast<std::int64_t>(row.what));
-    add_returned_.bind_optional(8, row.status.view());
-    add_returned_.bind_optional(9, row.detail);
-    add_returned_.bind(10, static_cast<std::int64_t>(row.through));
-    add_returned_.bind(11, row.time_us);
-    return add_returned_.run();
+    numbers of(*this);
+    const auto recipient = of.address(row.recipient);
+    const auto mailbox = of.address(row.mailbox);
+    const auto run = of.run(row.run);
+    if (of.result() != SQLITE_OK) return of.result();
+    return add_returned_.run_with(own_, run, row.session, row.sequence, recipient, mailbox,
+                                  row.what, some(row.status.view()),
+                                  some(std::string_view(row.detail)), row.through, row.time_us);
 }
 
 int table_writer::write(const wait_row& row) {
-    std::int64_t mailbox = 0;
-    std::int64_t server = 0;
-    int result = find_address(row.mailbox, mailbox);
-    if (result == SQLITE_OK) result = find_address(row.server, server);
-    if (result != SQLITE_OK) return result;
-    add_wait_.bind_null(1);
-    add_wait_.bind(2, own_);
-    add_wait_.bind(3, row.session);
-    add_wait_.bind(4, mailbox);
-    add_wait_.bind(5, static_cast<std::int64_t>(row.through));
-    add_wait_.bind(6, server);
-    add_wait_.bind(7, static_cast<std::int64_t>(row.how));
-    add_wait_.bind(8, row.opened_us);
-    add_wait_.bind(9, row.began_us);
-    add_wait_.bind(10, row.ended_us);
-    return add_wait_.run();
+    numbers of(*this);
+    const auto mailbox = of.address(row.mailbox);
+    const auto server = of.address(row.server);
+    if (of.result() != SQLITE_OK) return of.result();
+    return add_wait_.run_with(std::nullopt, own_, row.session, mailbox, row.through, server,
+                              row.how, row.opened_us, row.began_us, row.ended_us);
 }
 
 int table_writer::write(const visit_row& row) {
-    std::int64_t mailbox = 0;
-    std::int64_t server = 0;
-    int result = find_address(row.mailbox, mailbox);
-    if (result == SQLITE_OK) result = find_address(row.server, server);
-    if (result != SQLITE_OK) return result;
-    add_visit_.bind_null(1);
-    add_visit_.bind(2, own_);
-    add_visit_.bind(3, mailbox);
-    add_visit_.bind(4, static_cast<std::int64_t>(row.through));
-    add_visit_.bind(5, server);
-    add_visit_.bind(6, static_cast<std::int64_t>(row.what));
-    add_visit_.bind(7, row.began_us);
-    add_visit_.bind(8, row.ended_us);
-    add_visit_.bind(9, row.messages);
-    add_visit_.bind(10, row.looked_at);
-    add_visit_.bind_optional(11, row.reason);
-    return add_visit_.run();
+    numbers of(*this);
+    const auto mailbox = of.address(row.mailbox);
+    const auto server = of.address(row.server);
+    if (of.result() != SQLITE_OK) return of.result();
+    return add_visit_.run_with(std::nullopt, own_, mailbox, row.through, server, row.what,
+                               row.began_us, row.ended_us, row.messages, row.looked_at,
+                               some(std::string_view(row.reason)));
 }
 
 // The number that a text has in the file; it gets one if it has none.
 int table_writer::find(statement& add, statement& ask, std::string_view text, std::int64_t& into) {
-    add.bind(1, text);
-    const int result = add.run();
+    const int result = add.run_with(text);
     if (result != SQLITE_OK) return result;
     ask.bind(1, text);
     const int found = ask.step();

@@ -44,6 +44,8 @@ class table_writer {
     base::expected<void> prepare();
     base::expected<void> add_run(const run_entry& own);
 
+    class numbers;
+
     int write(const sent_row& row);
     int write(const seen_row& row);
     int write(const removed_row& row);

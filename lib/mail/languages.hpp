@@ -20,7 +20,7 @@ namespace postal::mail {
 struct language {
     std::string_view tag;          // RFC 5646
     std::string_view words;        // with blanks between
-    std::string_view names;        // of files, likewise; at most most_name_octets each
+    std::string_view names;        // of files, likewise; at most 16 octets each
     std::string_view latin1_name;  // one in ISO 8859-1, percent-encoded; empty where it has none
     std::uint32_t first_letter = 0;
     std::uint32_t letters = 0;
@@ -28,7 +28,6 @@ struct language {
 };
 
 inline constexpr std::size_t language_count = 11;
-inline constexpr std::size_t most_name_octets = 16;
 
 // English is the first.
 [[nodiscard]] const std::array<language, language_count>& languages() noexcept;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -49,6 +50,9 @@ class held_reply {
     proto::cut ending() const noexcept { return ending_; }
     bool unsaid() const noexcept { return unsaid_; }
 
+    // How long it waits, where it does.
+    void hold_for(std::chrono::nanoseconds how_long) noexcept { wait_ = how_long; }
+    std::chrono::nanoseconds wait() const noexcept { return wait_; }
     void let_go(std::string& output) {
         if (text_.empty()) return;
         output.append(text_);
@@ -64,6 +68,7 @@ class held_reply {
     std::string text_;
     proto::stage_effect effect_{};  // of the stage that is being answered
     bool answered_ = false;
+    std::chrono::nanoseconds wait_{0};
     proto::cut ending_ = proto::cut::no;
     bool unsaid_ = false;
 };

@@ -16,9 +16,8 @@ constexpr proto::server_reply closing_without_message{
 
 }  // namespace
 
-load::steady_time patience::of_client(load::steady_time now, const proto::smtp_server& said,
-                                      bool slowly) noexcept {
-    load::steady_time until = of_silence(now);
+load::steady_time patience::of_client(const proto::smtp_server& said, bool slowly) noexcept {
+    load::steady_time until = of_silence();
     if (trusted_ || slowly) return until;
     const auto no_longer_than = [&](load::steady_time when, end what) {
         if (when >= until) return;
@@ -29,7 +28,7 @@ load::steady_time patience::of_client(load::steady_time now, const proto::smtp_s
         const auto left =
             content_time_.left(rules_.timeout, rules_.min_data_rate, said.message_octets());
         // Before it has dripped for a while whoever says nothing is silent.
-        if (left < rules_.timeout / 2) no_longer_than(now + left, end::content);
+        if (left < rules_.timeout / 2) no_longer_than(now_ + left, end::content);
     }
     if (rules_.message_time.count() == 0) return until;
     if (said.in_transaction()) {

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include "load/content_time.hpp"
 #include "load/watched.hpp"
@@ -24,13 +25,13 @@ class patience {
     patience(const session_rules& rules, bool trusted) noexcept
         : rules_(rules), trusted_(trusted) {}
 
+    // Gives what it was until then.
+    load::steady_time it_is(load::steady_time now) noexcept { return std::exchange(now_, now); }
+    load::steady_time now() const noexcept { return now_; }
+
     // The session begins, or a message is whole.
-    void begin_anew(load::steady_time now) noexcept {
-        message_time_.restart(now, rules_.message_time);
-    }
-    void mail_comes(load::steady_time now) noexcept {
-        message_time_.mail_comes(now, rules_.message_time);
-    }
+    void begin_anew() noexcept { message_time_.restart(now_, rules_.message_time); }
+    void mail_comes() noexcept { message_time_.mail_comes(now_, rules_.message_time); }
     void content_begins() noexcept { content_time_ = {}; }
     void content_waited(std::chrono::nanoseconds how_long) noexcept {
         content_time_.waited(how_long);
@@ -41,14 +42,13 @@ class patience {
     }
 
     // When whoever says nothing has been silent for too long.
-    load::steady_time of_silence(load::steady_time now) noexcept {
+    load::steady_time of_silence() noexcept {
         ends_ = end::silence;
-        return now + rules_.timeout;
+        return now_ + rules_.timeout;
     }
     // When the next octets must be here; `slowly`: we read at a rate of our own, and they come as
     // they must.
-    load::steady_time of_client(load::steady_time now, const proto::smtp_server& said,
-                                bool slowly) noexcept;
+    load::steady_time of_client(const proto::smtp_server& said, bool slowly) noexcept;
 
     // Whether the time that was given last is that of silence.
     bool silence() const noexcept { return ends_ == end::silence; }
@@ -64,6 +64,7 @@ class patience {
 
     const session_rules& rules_;
     const bool trusted_;
+    load::steady_time now_{};
     end ends_ = end::silence;
     message_time message_time_;
     load::content_time content_time_;

@@ -2,16 +2,18 @@
 // Who is served: where a client comes from, by whose word, and what he may have for that.
 //
 // Whoever comes over a Unix socket is trusted, and has no limits; over loopback nobody is counted
-// unless the rules say so. Nothing here fails but for memory.
+// unless the rules say so. What a trusted proxy says comes before TLS. Nothing here fails but for
+// memory.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include <sys/socket.h>
+
+#include <boost/asio/awaitable.hpp>
 
 #include "net/connection.hpp"
 #include "net/ip_address.hpp"
@@ -25,7 +27,7 @@ namespace postal::serve {
 class visitor {
   public:
     // Leaves the socket where it is; `rules` and `over` outlive it.
-    visitor(accepted_client& who, const session_rules& rules, const net::connection& over) noexcept
+    visitor(accepted_client& who, const session_rules& rules, net::connection& over) noexcept
         : rules_(rules),
           connection_(over),
           slot_(std::move(who.where)),
@@ -36,15 +38,10 @@ class visitor {
     bool begins_with_tls() const noexcept { return begins_with_tls_; }
     net::transcript* transcript() const noexcept { return slot_.transcript; }
 
-    // The specification of the PROXY protocol: those who may send a header must, nobody else is
-    // asked.
-    bool speaks_for_another() const {
-        const auto peer = net::peer_of(connection_.native());
-        return peer &&
-               std::any_of(rules_.proxies.begin(), rules_.proxies.end(),
-                           [&](const auto& range) { return range.contains(peer->address); });
-    }
-    void stands_for(const std::optional<net::ip_endpoint>& another) { client_ = another; }
+    // A trusted proxy, that has to say first whom it speaks for; false: it has not, and that is
+    // counted.
+    bool speaks_for_another() const;
+    boost::asio::awaitable<bool> hear_for_whom(stats::tally& counts);
 
     std::string name() const {
         return client_ ? client_->address.text() : net::peer_name(connection_.native());
@@ -55,16 +52,8 @@ class visitor {
         return peer ? std::optional(peer->address) : std::nullopt;
     }
 
-    // Whether no more are here from where he comes than may be; counts him.
-    bool admitted() {
-        const auto from = trusted_ ? std::nullopt : address();
-        if (!from || (from->is_loopback() && !rules_.counts_loopback)) return true;
-        const net::ip_address origin = from->origin();
-        const unsigned most = rules_.sessions_per_address;
-        if (most != 0 && !slot_.count_for(origin, most)) return false;
-        if (rules_.held) holder_ = rules_.held->client_of(origin);
-        return true;
-    }
+    // Whether he may have a session; counts him.
+    bool admitted();
     bool may_hold_more() const {
         return rules_.held == nullptr || !rules_.held->full(holder_.get());
     }
@@ -75,7 +64,7 @@ class visitor {
 
   private:
     const session_rules& rules_;
-    const net::connection& connection_;
+    net::connection& connection_;
     const session_slot slot_;
     const bool trusted_;
     const bool begins_with_tls_;

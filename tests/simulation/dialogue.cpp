@@ -46,7 +46,7 @@ server_dialogue::server_dialogue(server_house& house, actor& session, connection
       patience_(house.rules, false),
       faults_(house.of, line.number(), said),
       desk_({house, session, line.number(), truth, said, machine_, books_}, faults_) {
-    patience_.begin_anew(house_.time.now());
+    patience().begin_anew();
 }
 
 void server_dialogue::stop() {
@@ -120,7 +120,7 @@ server_dialogue::next server_dialogue::act_on(const server_step& step, std::size
             break;
         case server_event::message_end:
             books_.message_ends(house_.time.now());
-            patience_.begin_anew(house_.time.now());
+            patience().begin_anew();
             desk_.whole(stopping_);
             break;
         case server_event::message_refused:
@@ -169,7 +169,7 @@ void server_dialogue::act_on_reply(const server_step& step) {
     const bool nested = !step.reply.positive() && machine_.in_transaction();
     if (step.stage == server_stage::mail && !nested) {
         books_.sender_comes(house_.time.now());
-        patience_.mail_comes(house_.time.now());
+        patience().mail_comes();
         desk_.sender_comes();
     }
     if (step.stage == server_stage::rcpt && step.reply.positive())
@@ -208,7 +208,7 @@ void server_dialogue::message_refused(const server_step& step, std::size_t said_
     if (step.reply.text != reply_of(step.reply.code).text && !truth_.lies)
         truth_.nonsense = step.reply.text;
     voice_.note_ends(step.replies, step.reply.code, said_before);
-    patience_.begin_anew(house_.time.now());
+    patience().begin_anew();
     books_.message_refused(step.reply.code);
 }
 

@@ -45,7 +45,10 @@ class server_dialogue {
     void stop();
 
     [[nodiscard]] const postal::proto::smtp_server& machine() const noexcept { return machine_; }
-    [[nodiscard]] postal::serve::patience& patience() noexcept { return patience_; }
+    [[nodiscard]] postal::serve::patience& patience() noexcept {
+        patience_.it_is(house_.time.now());
+        return patience_;
+    }
     [[nodiscard]] simulation::desk& desk() noexcept { return desk_; }
     [[nodiscard]] bool leaves_idle() const;
     [[nodiscard]] bool quit() const noexcept { return quit_; }

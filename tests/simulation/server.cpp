@@ -46,7 +46,7 @@ void server_session::go_on() {
         patience().held_back(house_.time.now() - waits_.since());
         dialogue_.let_go();
         waits_.have(waiting::its_time);
-        waits_.move_deadline(patience().of_silence(house_.time.now()));
+        waits_.move_deadline(patience().of_silence());
     }
     converse();
 }
@@ -94,7 +94,7 @@ bool server_session::send() {
     }
     if (line_.is_reset(side::server)) {
         lost(fault::reset);
-    } else if (!waits_.wait(waiting::room, patience().of_silence(house_.time.now()))) {
+    } else if (!waits_.wait(waiting::room, patience().of_silence())) {
         lost(fault::timeout);
     }
     return false;
@@ -114,7 +114,7 @@ bool server_session::read() {
     if (got.empty()) {
         const steady_time until = waits_.waits_for(waiting::octets)
                                       ? waits_.deadline()
-                                      : patience().of_client(now, machine(), false);
+                                      : patience().of_client(machine(), false);
         if (!waits_.wait(waiting::octets, until)) lost(fault::timeout);
         return false;
     }
@@ -139,7 +139,7 @@ bool server_session::await_answers() {
     flow_.told = false;
     waits_.have(waiting::answers);
     waits_.move_deadline(steady_time::max());
-    patience().begin_anew(house_.time.now());
+    patience().begin_anew();
     agents.give_answers();
     voice_.let_go();
     return true;
@@ -168,7 +168,7 @@ void server_session::fall_silent() {
     while (!line_.read(side::server, read_at_once).empty())
         waits_.go_on(waiting::nothing);
     const bool gone = line_.has_ended(side::server) || line_.is_reset(side::server);
-    const bool patient = waits_.wait(waiting::octets, patience().of_silence(house_.time.now()));
+    const bool patient = waits_.wait(waiting::octets, patience().of_silence());
     if (gone || !patient || flow_.stopping) hang_up();
 }
 

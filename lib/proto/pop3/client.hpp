@@ -150,8 +150,6 @@ inline constexpr std::string_view pop3_stls = "STLS\r\n";
 inline constexpr std::string_view pop3_stat = "STAT\r\n";
 inline constexpr std::string_view pop3_list = "LIST\r\n";
 inline constexpr std::string_view pop3_uidl = "UIDL\r\n";
-inline constexpr std::string_view pop3_noop = "NOOP\r\n";
-inline constexpr std::string_view pop3_rset = "RSET\r\n";
 inline constexpr std::string_view pop3_quit = "QUIT\r\n";
 
 }  // namespace postal::proto

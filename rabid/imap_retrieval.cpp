@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rabid/imap_retrieval.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace postal::rabid {
+
+imap_retrieval::imap_retrieval(const visit_context& who, imap_dialogue& dialogue,
+                               imap_reader& reader)
+    : visit_(who),
+      dialogue_(dialogue),
+      reader_(reader),
+      commands_(dialogue.commands()),
+      out_(dialogue.out()) {}
+
+// Whole messages, by ascending numbers.
+asio::awaitable<bool> imap_retrieval::read(std::span<const std::uint32_t> left) {
+    bool fine = true;
+    const std::uint32_t there = dialogue_.mailbox().exists();
+    reader_.begin_reading(there);
+    while (fine && !left.empty() && !visit_.stopping()) {
+        text_.clear();
+        left = left.subspan(proto::append_imap_set(text_, left));
+        reader_.begin(std::chrono::steady_clock::now());
+        // When it came, for who compares that with when others were told of it.
+        const std::string_view items = visit_.messages.notes().wanted()
+                                           ? "(UID INTERNALDATE BODY.PEEK[])"
+                                           : "(UID BODY.PEEK[])";
+        const imap_tag tag = commands_.fetch(out_, imap_verb::fetch, text_, items);
+        fine = co_await dialogue_.command(stage::retrieve, tag, {.reader = &reader_});
+    }
+    visit_.messages.notes().looked_at(reader_.came(), there);
+    co_return fine;
+}
+
+asio::awaitable<bool> imap_retrieval::remove() {
+    std::vector<std::uint32_t>& chosen = reader_.to_delete();
+    std::sort(chosen.begin(), chosen.end());
+    std::span<const std::uint32_t> left = chosen;
+    bool fine = true;
+    while (fine && !left.empty()) {
+        const load::steady_time begun = visit_.connection.now();
+        text_.clear();
+        const std::size_t marked = proto::append_imap_set(text_, left);
+        reader_.removing(left.first(marked), dialogue_.mailbox().uid_validity());
+        fine = co_await dialogue_.command(
+            stage::remove,
+            commands_.store(out_, imap_verb::uid_store, text_, "+FLAGS.SILENT (\\Deleted)"));
+        if (!fine) break;
+        const bool may = co_await may_expunge();
+        if (!may) break;
+        fine = co_await expunge(marked);
+        visit_.connection.took(phase::remove, visit_.connection.now() - begun);
+        if (fine) reader_.removed(left.first(marked));
+        left = left.subspan(marked);
+    }
+    chosen.clear();
+    co_return fine;
+}
+
+// Without UIDPLUS: only if nothing is marked but what we have marked ourselves.
+asio::awaitable<bool> imap_retrieval::may_expunge() {
+    if (dialogue_.offered().has(imap_capability::uidplus)) co_return true;
+    const imap_tag tag = commands_.search(out_, imap_verb::uid_search, "DELETED");
+    const bool fine = co_await dialogue_.command(stage::remove, tag);
+    if (!fine) co_return false;
+    const auto& found = dialogue_.told().found;
+    const bool ours_alone = std::all_of(found.begin(), found.end(), [this](std::uint32_t uid) {
+        return std::binary_search(reader_.to_delete().begin(), reader_.to_delete().end(), uid);
+    });
+    if (!ours_alone) {
+        visit_.connection.refused(
+            stage::remove, "no_uidplus",
+            "other messages are marked as deleted, and the server cannot expunge ours alone");
+    }
+    co_return ours_alone;
+}
+
+// Those whose UIDs are in text_.
+asio::awaitable<bool> imap_retrieval::expunge(std::size_t marked) {
+    const bool uidplus = dialogue_.offered().has(imap_capability::uidplus);
+    const imap_tag tag =
+        uidplus ? commands_.uid_expunge(out_, text_) : commands_.plain(out_, imap_verb::expunge);
+    const bool fine = co_await dialogue_.command(stage::remove, tag);
+    const std::uint64_t gone = std::min<std::uint64_t>(dialogue_.told().expunged, marked);
+    stats::tally& counts = visit_.context.shared.counts();
+    counts.deleted += gone;
+    if (visit_.connection.broken()) counts.delete_in_doubt += marked - gone;
+    co_return fine;
+}
+
+}  // namespace postal::rabid
