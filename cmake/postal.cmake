@@ -177,8 +177,8 @@ endfunction()
 add_library(postal_test_options INTERFACE)
 target_compile_options(postal_test_options INTERFACE -O0)
 
-# postal_gather(NAME VARIABLE): in place of the sources in the list, files that hold twelve of them each. What replaces
-# operator new does so for a whole program, and stays by itself.
+# postal_gather(NAME VARIABLE [FUNCTION]): in place of the sources in the list, files that hold twelve of them each. What
+# replaces operator new does so for a whole program, and stays by itself. FUNCTION: gather.cmake.
 function(postal_gather name variable)
     set(gather ${PROJECT_SOURCE_DIR}/tests/unit/gather.cmake)
     set(gathered "")
@@ -198,7 +198,7 @@ function(postal_gather name variable)
         math(EXPR number "${number} + 1")
         set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}_${number}.cpp)
         add_custom_command(OUTPUT ${file}
-            COMMAND ${CMAKE_COMMAND} "-DSOURCES=${batch}" -DOUT=${file} -P ${gather}
+            COMMAND ${CMAKE_COMMAND} "-DSOURCES=${batch}" "-DFUNCTION=${ARGN}" -DOUT=${file} -P ${gather}
             DEPENDS ${batch} ${gather} VERBATIM)
         list(APPEND gathered ${file})
     endwhile()

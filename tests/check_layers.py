@@ -228,10 +228,12 @@ def wrong_names(root, files):
     for path in files:
         if path.suffix == ".cpp":
             parts = path.relative_to(root).parts
-            folders.setdefault(root.joinpath(*parts[:2 if parts[0] == "lib" else 1]), []).append(path)
+            within = parts[:-1] if parts[0] == "tests" else parts[:2 if parts[0] == "lib" else 1]
+            folders.setdefault(root.joinpath(*within), []).append(path)
     found = []
     for folder, paths in folders.items():
-        apart = re.search(r"\bAPART((?: \S+)+?)(?: [A-Z]+ |\))", (folder / "CMakeLists.txt").read_text())
+        rules = folder / "CMakeLists.txt"
+        apart = rules.exists() and re.search(r"\bAPART((?: \S+)+?)(?: [A-Z]+ |\))", rules.read_text())
         names = apart.group(1).split() if apart else ()
         found += repeated_names({path.relative_to(root): path.read_text() for path in paths if path.name not in names})
     return found
@@ -339,7 +341,8 @@ def main():
     if not files:
         print(f"check_layers: {root}: no C++ files here", file=sys.stderr)
         return 1
-    found = wrong_papers(root) + wrong_names(root, files) + without_licence(root)
+    simulated = sorted((root / "tests/simulation").rglob("*.cpp"))
+    found = wrong_papers(root) + wrong_names(root, files + simulated) + without_licence(root)
     found += [line for path in files for line in wide_comments(path.relative_to(root), path.read_text())]
     found += [line for path in files for line in wrong_includes(path.relative_to(root), path.read_text())]
     for line in found:

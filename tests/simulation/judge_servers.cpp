@@ -50,7 +50,7 @@ void both_sides(const evidence& what, verdict& found) {
 }
 
 // What is said of a recipient's delivery is what his agent did, or would have if it had been begun.
-void agents(const evidence& what, verdict& found) {
+void agents_books(const evidence& what, verdict& found) {
     if (what.servers.withdrawn > what.servers.deferred)
         found.wrong("{} deliveries were withdrawn, and {} deferred", what.servers.withdrawn,
                     what.servers.deferred);
@@ -95,7 +95,7 @@ void unheard(const evidence& what, verdict& found) {
 void judge_servers(const evidence& what, verdict& found) {
     served(what, found);
     unheard(what, found);
-    agents(what, found);
+    agents_books(what, found);
     both_sides(what, found);
 }
 

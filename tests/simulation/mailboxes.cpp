@@ -15,7 +15,7 @@ using postal::ledger::extent;
 using postal::ledger::way;
 
 constexpr std::uint64_t of_readers = 0x7265616465727321;  // keeps its numbers apart from others'
-constexpr std::uint32_t users = 8;
+constexpr std::uint32_t mailboxes_there = 8;
 constexpr std::int64_t server = 900;  // the one under whose name all was read
 
 way way_of(const reader_visit& how) {
@@ -25,7 +25,8 @@ way way_of(const reader_visit& how) {
 }  // namespace
 
 std::string user_address(std::uint32_t number) {
-    return number < users ? fmt::format("user{}@example.com", number) : std::string(somebody_else);
+    return number < mailboxes_there ? fmt::format("user{}@example.com", number)
+                                    : std::string(somebody_else);
 }
 
 void mailboxes::deliver(const postal::ledger::seen_row& row, bool vanishes) {

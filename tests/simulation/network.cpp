@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t of_networks = 0x6e6574776f726b73;  // keeps its numbers apart from others'
 
-std::string_view word(side one) {
+std::string_view name_of(side one) {
     return one == side::client ? "client" : "server";
 }
 
@@ -135,7 +135,7 @@ std::string_view connection::read(side me, std::size_t most) {
 // Closing with octets unread resets the connection, as TCP has it (RFC 1122 4.2.2.13).
 void connection::close(side me) {
     if (std::exchange(end(me).closed, true)) return;
-    shown_.note(number_, "the {} closes", word(me));
+    shown_.note(number_, "the {} closes", name_of(me));
     way(me).add_end(arrival());
     if (way(other(me)).unread() > 0) send_reset(other(me));
     time_.wake(*this, std::min(way(me).next_arrival(), end(other(me)).breaks));
@@ -143,7 +143,7 @@ void connection::close(side me) {
 
 void connection::reset(side me) {
     if (std::exchange(end(me).closed, true)) return;
-    shown_.note(number_, "the {} resets", word(me));
+    shown_.note(number_, "the {} resets", name_of(me));
     send_reset(other(me));
     time_.wake(*this, end(other(me)).breaks);
 }
@@ -174,7 +174,8 @@ void connection::arrive(side from) {
 }
 
 void connection::suffer(const network_fault& what) {
-    shown_.note(number_, "the network breaks it, {} octets from the {}", what.at, word(what.from));
+    shown_.note(number_, "the network breaks it, {} octets from the {}", what.at,
+                name_of(what.from));
     lost_ = true;
     for (const side one : {side::client, side::server}) {
         way(one).cut_off();
@@ -198,7 +199,7 @@ void connection::break_if_due(side whose) {
     if (one.breaks > time_.now()) return;
     one.breaks = steady_time::max();
     if (std::exchange(one.broken, true)) return;
-    shown_.note(number_, "the {} hears of a reset", word(whose));
+    shown_.note(number_, "the {} hears of a reset", name_of(whose));
     way(other(whose)).cut_off();
     way(whose).cut_off();
     tell(whose);

@@ -9,7 +9,7 @@ using postal::proto::reply_event;
 
 namespace {
 
-constexpr std::size_t read_at_once = 64 * 1024;
+constexpr std::size_t client_reads_at_once = 64 * 1024;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ wire::answer wire::read_reply(postal::proto::capabilities* greeting) {
 }
 
 std::string_view wire::read() {
-    const std::string_view got = line_->read(side::client, read_at_once);
+    const std::string_view got = line_->read(side::client, client_reads_at_once);
     if (got.empty()) return got;
     truth_->heard.push_back({line_->from(side::server).octets_read(), house_.time.now()});
     house_.shown.octets(line_->number(), "client <-", got);
