@@ -61,6 +61,7 @@ def pytest_ignore_collect(collection_path, config):
     return None
 
 
+@pytest.hookimpl(trylast=True)  # of what -m and -k have left
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--full"):
         return
@@ -90,7 +91,7 @@ def sample(cases, nth):
 
 
 def early(items):
-    """What takes longest first, each with another behind it: xdist gives every worker two at the beginning."""
+    """What takes longest first, each with a short one behind it: xdist gives every worker two at the beginning."""
     first = [item for item in items if item.get_closest_marker("begins_first")]
     others = [item for item in items if not item.get_closest_marker("begins_first")]
     pairs = [one for pair in zip(first, others) for one in pair]
