@@ -70,5 +70,10 @@ unit_tests() {
     ctest --test-dir "$1" -j $((2 * $(nproc))) --progress --no-tests=error --output-on-failure --timeout 300
 }
 program_tests() { "$python" -m pytest -p no:cacheprovider -rs --durations=30 "$@"; }
-# These mostly wait for each other: five of them for each core that this process may use.
-side_by_side() { program_tests -q -n $((5 * $(nproc))) "$@"; }
+# These mostly wait for each other: five of them for each core that this process may use. What Python makes of the tests is made
+# before, by one process: each of many that find nothing would make all of it.
+side_by_side() {
+    compgen -G "$PYTHONPYCACHEPREFIX$PWD/tests/conftest*pytest*.pyc" >/dev/null ||
+        "$python" -m pytest -p no:cacheprovider -q --collect-only "$@" >/dev/null || return
+    program_tests -q -n $((5 * $(nproc))) "$@"
+}

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -31,6 +32,8 @@ from support.postfix import MASTER, Postfix
 from support.process import adopt_orphans
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Thousands of inputs, none of which pytest has to look at.
+collect_ignore = ["fuzz/corpus"]
 SYSTEM_FOLDERS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -40,33 +43,55 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "full: what another test has shown in less time; only with --full")
-    config.addinivalue_line("markers", "thinned(n): of its cases every nth is enough to see that it holds; all with --full")
+    config.addinivalue_line("markers", "thinned(n): of its cases every nth, and each value of a parameter that several have, is enough to see "
+                                       "that it holds; all with --full")
     config.addinivalue_line("markers", "serial: measures time; run alone (-n 0 -m serial); skipped if it fails on a busy machine")
-    config.addinivalue_line("markers", "beside_others: of these, what mostly waits: may run beside others of its kind (-n 8)")
+    config.addinivalue_line("markers", "beside_others: of these, what mostly waits: may run beside others of its kind (-n 16)")
     config.addinivalue_line("markers", "begins_first: of what mostly waits, what takes longest")
     adopt_orphans()
     os.environ["PATH"] = SYSTEM_FOLDERS
     os.environ["LC_ALL"] = "C.UTF-8"
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Where only what measures is wanted, files that say nowhere that they do need not be read: each worker would."""
+    wanted = config.getoption("markexpr")
+    if collection_path.suffix == ".py" and re.match(r"serial\b(?!.* or )", wanted) and "mark.serial" not in collection_path.read_text():
+        return True
+    return None
+
+
+@pytest.hookimpl(trylast=True)  # of what -m and -k have left
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--full"):
         return
-    cases = collections.Counter()
-    left_out = []
+    left_out = {item for item in items if item.get_closest_marker("full")}
+    functions = collections.defaultdict(list)
     for item in items:
-        thinned = item.get_closest_marker("thinned")
-        of = (item.parent.nodeid, item.originalname)
-        if item.get_closest_marker("full") or (thinned and cases[of] % thinned.args[0]):
-            left_out.append(item)
-        cases[of] += 1
-    config.hook.pytest_deselected(items=left_out)
-    gone = set(left_out)
-    items[:] = early([item for item in items if item not in gone])
+        if item.get_closest_marker("thinned"):
+            functions[item.parent.nodeid, item.originalname].append(item)
+    for cases in functions.values():
+        left_out.update(set(cases) - sample(cases, cases[0].get_closest_marker("thinned").args[0]))
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = early([item for item in items if item not in left_out])
+
+
+def sample(cases, nth):
+    """Every nth, and the first one with each value that none of these has and several cases have. What only one case has,
+    such as the words of a message that is wanted, is no reason to keep it."""
+    values = {case: {(name, repr(value)) for name, value in case.callspec.params.items()} for case in cases}
+    several = {value for value, times in collections.Counter(value for each in values.values() for value in each).items() if times > 1}
+    kept = set(cases[::nth])
+    seen = set().union(*(values[case] for case in kept))
+    for case in cases:
+        if (values[case] & several) - seen:
+            kept.add(case)
+            seen |= values[case]
+    return kept
 
 
 def early(items):
-    """What takes longest first, each with another behind it: xdist gives every worker two at the beginning."""
+    """What takes longest first, each with a short one behind it: xdist gives every worker two at the beginning."""
     first = [item for item in items if item.get_closest_marker("begins_first")]
     others = [item for item in items if not item.get_closest_marker("begins_first")]
     pairs = [one for pair in zip(first, others) for one in pair]
@@ -145,9 +170,13 @@ def tool():
     return find
 
 
-@pytest.fixture
-def browser(tool, tmp_path):
-    return Browser(tool("chromium"), tmp_path)
+@pytest.fixture(scope="session")
+def browser(tool):
+    """One for all tests of a process; see support.browser."""
+    with tempfile.TemporaryDirectory(prefix="postal-browser-", dir="/tmp", ignore_cleanup_errors=True) as place:
+        made = Browser(tool("chromium"), place)
+        yield made
+        made.stop()
 
 
 @pytest.fixture

@@ -73,11 +73,11 @@ def check_generator(run):
 
 
 @pytest.mark.parametrize("stage", PHASE_OF_STAGE)
-def test_injected_delay_is_reported_in_its_phase(bhm, postal, users, stage):
+def test_injected_delay_is_reported_in_its_phase(bhm, postal, users, stage, sized):
     hole = bhm("--workers", "1", "--delay", f"{stage}=20ms")
     wanted = pytest.approx(DELAY_US, abs=1000)
     latency = quietest(lambda: postal("--workers", "1", "-t", "1", "-c", "1", "--pipelining", "off", "-m", "5", "-M", "5",
-                                      "--messages", "60", hole.endpoint, users),
+                                      "--messages", sized(30, 60), hole.endpoint, users),
                        lambda latency: latency[PHASE_OF_STAGE[stage]]["p50"] == wanted)
     assert latency[PHASE_OF_STAGE[stage]]["p50"] == wanted, latency
     others = set(PHASE_OF_STAGE.values()) - {PHASE_OF_STAGE[stage]}
@@ -90,13 +90,13 @@ def test_injected_delay_is_reported_in_its_phase(bhm, postal, users, stage):
 
 @pytest.mark.parametrize("mode,waits", [(("--pipelining", "auto"), 1), (("--pipelining", "overlap"), 2), (("--chunking", "auto"), 1), (("--chunking", "auto", "--in-flight", "8"), 8)],
                          ids=["pipelined", "overlapping", "chunked", "eight in flight"])
-def test_injected_delay_under_pipelining(bhm, postal, users, mode, waits):
+def test_injected_delay_under_pipelining(bhm, postal, users, mode, waits, sized):
     """Batching commands must not hide a wait from the message's latency, which runs from its first command: where
     transactions overlap that goes out together with the end of the message before, or of seven messages before,
     and waits for their replies too. The data's time is that of one message alone."""
     hole = bhm("--workers", "1", "--delay", "end=20ms")
     wanted, alone = pytest.approx(waits * DELAY_US, rel=0.05), pytest.approx(DELAY_US, rel=0.05)
-    latency = quietest(lambda: postal("--workers", "1", "-t", "1", "-c", "-1", *mode, "-m", "5", "-M", "5", "--messages", "100", hole.endpoint, users),
+    latency = quietest(lambda: postal("--workers", "1", "-t", "1", "-c", "-1", *mode, "-m", "5", "-M", "5", "--messages", sized(50, 100), hole.endpoint, users),
                        lambda latency: latency["message"]["p50"] == wanted and latency["data"]["p50"] == alone)
     assert latency["message"]["p50"] == wanted and latency["data"]["p50"] == alone
     assert latency["message"]["min"] >= DELAY_US
@@ -105,7 +105,7 @@ def test_injected_delay_under_pipelining(bhm, postal, users, mode, waits):
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("workers", ["2", "1"])
 def test_open_loop_keeps_its_rate(bhm, postal, users, workers, sized):
-    seconds = sized(5, 10)
+    seconds = sized(3, 10)
     hole = bhm("--workers", "1", "--verify", "off")
     run = postal("--workers", workers, "--open-loop", "--rate", "2000/s", "-t", "50", "-c", "-1", "-m", "5", "-M", "5",
                  "--duration", f"{seconds}s", "--interval", "1s", hole.endpoint, users)
@@ -123,6 +123,7 @@ def test_closed_loop_is_held_to_its_rate(bhm, postal, users):
 
 
 @pytest.mark.thinned(3)
+@pytest.mark.begins_first
 @beside_others
 @pytest.mark.parametrize("sessions,rate,service,arrival", [(3, 55, 40, "constant"), (8, 150, 40, "constant"), (3, 70, 40, "poisson"), (50, 280, 200, "poisson")],
                          ids=["3 sessions", "8 sessions", "3 sessions that are waited for", "50 sessions that are waited for"])
@@ -174,6 +175,7 @@ def stall_for(hole, seconds):
 
 
 @beside_others
+@pytest.mark.begins_first
 def test_stalled_server_cannot_hide_its_queue(bhm, programs, folder, users):
     """bhm is stopped for 5 s of a 20 s schedule of 100 messages a second. The message that was due t seconds
     into the stall waits 5 - t seconds: the mean over all is 5 * 5 / 2 / 20 = 0.625 s, and a tenth of all waits

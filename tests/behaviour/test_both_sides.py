@@ -15,6 +15,7 @@ WANTED = {"4xx": "deferred", "5xx": "rejected", "421": "deferred", "fin": "faile
 STAGES = ("mail", "rcpt", "data", "end")
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("dialect", ["SMTP", "LMTP"])
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("action", ACTIONS)
@@ -36,6 +37,7 @@ def test_outcomes(behaving, postal, users_file, stage, action, dialect):
         assert sent.total(wanted) > 0
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("load", [("--pipelining", "off"), ("--chunking", "auto"), ("--pipelining", "off", "--chunking", "auto"),
                                   ("-c", "3")], ids=["plain", "chunked", "plain, chunked", "three a connection"])
 @pytest.mark.parametrize("stage", ["chunk", *STAGES])

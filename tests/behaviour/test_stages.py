@@ -65,6 +65,7 @@ def check_end(client, action):
         assert client.hear().end == ("rst" if action == "rst" else "fin")
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("stage, action, way", CASES, ids=["-".join(case) for case in CASES])
 def test_action(behaving, users_file, stage, action, way):
     hole = behaving(rule(stage, what(action)), *options_for(stage, users_file))
@@ -87,6 +88,7 @@ def test_action(behaving, users_file, stage, action, way):
     check_errors(record, stage, action)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("stage, way", [(stage, way) for stage, action, way in CASES if action == "fin" and stage != "connect"])
 @pytest.mark.parametrize("end", ENDS)
 def test_reply_and_close(behaving, users_file, stage, way, end):
@@ -132,6 +134,7 @@ def pipelined_answers(stage, action):
     return [*taken, REPLIES[action][0], *behind, 221, "fin"]
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("stage", ["mail", "rcpt", "data"])
 @pytest.mark.parametrize("action", ACTIONS)
 def test_pipelined(behaving, stage, action):
@@ -190,6 +193,7 @@ LMTP = {
 }
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("case", LMTP)
 @pytest.mark.parametrize("chunked", [False, True], ids=["DATA", "BDAT"])
 def test_lmtp(behaving, case, chunked):

@@ -116,6 +116,7 @@ def listed(programs):
     return ask
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("dialect", ["SMTP", "LMTP"])
 @pytest.mark.parametrize("fault", DAMAGE)
 def test_one_message_is_damaged(bhm, postal, users_file, folder, listed, fault, dialect):

@@ -246,7 +246,7 @@ def test_second_signal_right_behind_a_line(bhm, programs, folder, users, attempt
 def test_bhm_ends_at_a_signal_with_clients_connected(bhm, start):
     """The original ignored SIGINT."""
     hole = bhm("--grace", "500ms")
-    sending = start(hole.endpoint, "-t", "4", "-c", "-1", "--duration", "2s")
+    sending = start(hole.endpoint, "-t", "4", "-c", "-1", "--rate", "200/s", "--duration", "2s")
     wait_until(lambda: re.search(r"^[\d:.]+,[1-9]", sending.process.stdout, re.M), "the first line with messages")
     begin = time.monotonic()
     assert hole.process.stop(signal.SIGINT) == 0
@@ -261,7 +261,7 @@ def test_bhm_ends_at_a_signal_with_clients_connected(bhm, start):
 def test_bhm_restarted_in_the_middle(bhm, start):
     port = free_port()
     first = bhm("--grace", "0s", listen=[f"127.0.0.1:{port}"])
-    sending = start(first.endpoint, "-t", "6", "-c", "-1", "--duration", "2500ms")
+    sending = start(first.endpoint, "-t", "6", "-c", "-1", "--rate", "500/s", "--duration", "2500ms")
     wait_until(lambda: re.search(r"^[\d:.]+,[1-9]", sending.process.stdout, re.M), "the first line with messages")
     received = first.stop().record["totals"]["messages"]
     second = bhm(listen=[f"127.0.0.1:{port}"])

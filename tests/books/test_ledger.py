@@ -74,6 +74,7 @@ LOADS = {
 }
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("dialect", ["SMTP", "LMTP"])
 @pytest.mark.parametrize("load", LOADS)
 def test_counts_are_the_records(bhm, postal, users_file, folder, report, load, dialect):

@@ -49,6 +49,7 @@ def rank(values, q):
     return ordered[-(-len(ordered) * q // 100) - 1]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", ["samples.csv", "samples.csv.gz"])
 @pytest.mark.parametrize("words", [(), ("--pipelining", "overlap"), ("--chunking", "auto", "--in-flight", "4"), ("--recipients", "1..3"),
                                    ("-L", "--recipients", "2")], ids=["plain", "overlap", "chunked", "several", "lmtp"])

@@ -123,7 +123,7 @@ def test_helo_where_ehlo_is_unknown(programs, folder, users):
 def test_a_signal_ends_it_and_the_running_minute_is_reported(bhm, programs, folder, users, number):
     """SIGINT did not end it, SIGTERM lost the running minute."""
     hole = bhm()
-    with Sending(programs.postal, folder, *SMALL, "-c", "-1", hole.endpoint, users) as sending:
+    with Sending(programs.postal, folder, *SMALL, "-c", "-1", "--rate", "200/s", hole.endpoint, users) as sending:
         wait_until(lambda: hole.process.stdout.count("\n") >= 3, "bhm's second line")
         sending.signal(number)
         run = sending.wait()
@@ -184,6 +184,7 @@ def test_a_pipe_that_nobody_reads(programs, folder, bhm, users):
     assert read_record(folder / "postal.json")["totals"]["messages"] > 0
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("attempt", range(8))
 def test_a_run_ends_although_its_last_moments_coincide(bhm, postal, users, attempt):
     """A run as long as the period of its live line once never noticed its own end, now and then."""

@@ -294,6 +294,7 @@ def test_one_message_is_there_twice(delivered, rabid, users_file, report, way):
     assert (row["run"], row["session"], row["sequence"]) == book.victim.key
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("how", ["moved", "copied"])
 def test_one_message_is_in_the_wrong_mailbox(delivered, rabid, users_file, report, way, how):

@@ -200,7 +200,8 @@ def test_loads_that_differ_are_refused(launch, users_file):
 def test_a_signal_to_the_launcher_ends_all(launch, bhm, users_file, number):
     """SIGINT and SIGTERM leave a second before mpirun kills everybody; the record is complete before that."""
     sink = bhm()
-    started = launch(3, "postal", "--duration", "60s", "--interval", "1s", "-m", "1", "--workers", "1", sink.endpoint, users_file(5))
+    started = launch(3, "postal", "--duration", "60s", "--rate", "300/s", "--interval", "1s", "-m", "1", "--workers", "1", sink.endpoint,
+                     users_file(5))
     wait_until(lambda: started.process.stdout.count("\n") > 2, "two intervals")
     started.signal(number)
     begin = time.monotonic()

@@ -15,7 +15,7 @@ PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-list", "postal-rep
 # fill arrays are the completion's own.
 ZSHRC = r"""
 fpath=($ZDOTDIR/functions $fpath)
-autoload -Uz compinit && compinit -u -D
+autoload -Uz compinit && compinit -u -d $ZDOTDIR/known
 setopt no_auto_list  # nobody reads the terminal
 compadd() {
     local -a matches

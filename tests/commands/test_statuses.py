@@ -97,7 +97,7 @@ def test_mistakes_in_the_configuration_file(postal, users_file, folder, text, li
 
 
 def test_log_as_the_original_wrote_it(bhm, postal, users_file):
-    done = postal("--duration", "3s", "--interval", "1s", "-c", "5", bhm().endpoint, users_file(5))
+    done = postal("--rate", "200/s", "--duration", "3s", "--interval", "1s", "-c", "5", bhm().endpoint, users_file(5))
     check_books(done)
     header, *rows = done.stdout.splitlines()
     assert header == HEADER
@@ -135,7 +135,7 @@ def test_record_on_standard_output(bhm, programs, users_file):
 
 def test_no_live_line_unless_asked(bhm, postal, users_file):
     hole = bhm()
-    words = ["--duration", "2s", "--interval", "1s", hole.endpoint, users_file(5)]
+    words = ["--rate", "200/s", "--duration", "2s", "--interval", "1s", hole.endpoint, users_file(5)]
     assert "\r" not in postal(*words).stderr
     assert "\r" in postal("--progress", *words).stderr
 

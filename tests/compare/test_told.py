@@ -48,10 +48,11 @@ def told(experiment, server, deaf, text=TOLD, **parts):
     return made
 
 
+@pytest.mark.begins_first
 def test_who_never_tells_is_worst(experiment, dovecot, programs):
     server = dovecot(3, reading=True)
     with SwallowingProxy(server.imap) as proxy:
-        ended = told(experiment, server, proxy.endpoint, duration="9s", warmup="4s").run()
+        ended = told(experiment, server, proxy.endpoint, duration="6s", warmup="4s").run()
     assert ended.status in (0, 4), ended.stderr
     record = experiment.record
     assert [state for *_, state in experiment.runs] == ["complete"] * 2 and experiment.blocks() == {1: None}, ended.stderr
@@ -80,6 +81,7 @@ def test_who_never_tells_is_worst(experiment, dovecot, programs):
     assert experiment.left() == []
 
 
+@pytest.mark.begins_first
 def test_who_lets_no_reader_in_tells_nobody_of_anything(experiment, dovecot):
     """Neither the errors of such readers nor their sessions leave out the run."""
     server = dovecot(3, reading=True)
@@ -93,6 +95,7 @@ def test_who_lets_no_reader_in_tells_nobody_of_anything(experiment, dovecot):
     assert experiment.verify().status == 0 and experiment.left() == []
 
 
+@pytest.mark.begins_first
 def test_an_account_that_was_changed_is_noticed(experiment, dovecot):
     server = dovecot(3, reading=True)
     assert told(experiment, server, server.imap, duration="1s").run().status in (0, 4)

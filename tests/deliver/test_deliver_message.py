@@ -47,6 +47,7 @@ def as_it_came(lmtp_deliver):
     return lambda agent, *options: lmtp_deliver(agent, "--line-ends", "crlf", *options)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("way", ["DATA", "BDAT"])
 def test_every_octet_arrives(as_it_came, agents, kept, way, size):
@@ -175,6 +176,7 @@ FORMS = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("size", [len(MAIL), 2 * MEGABYTE])
 @pytest.mark.parametrize("chosen", [chosen for count in range(4) for chosen in itertools.combinations(HEADERS, count)],
                          ids=lambda chosen: "+".join(chosen) or "none")

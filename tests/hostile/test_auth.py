@@ -66,6 +66,7 @@ def test_each_fault_has_its_place_here():
     assert set(WANTED) == set(FAULTS)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_no_login_by_fraud(begin, folder, way, fault):

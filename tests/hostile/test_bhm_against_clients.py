@@ -188,6 +188,7 @@ def client_is_gone(client):
     return False
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("size", ["18446744073709551615", "18446744073709551616", "99999999999999999999999999999", "-1", "+5", "0x10",
                                   "1e3", "", "5 FIRST", "5 LAST LAST", "9223372036854775807 LAST", "4294967296"])
 def test_bdat_with_sizes_that_make_no_sense(hole, size):
@@ -227,6 +228,7 @@ def bare(octets):
     return b"\n" in left or b"\r" in left
 
 
+@pytest.mark.thinned(7)
 @pytest.mark.parametrize("mode", ["reject", "accept", "lmtp"])
 @pytest.mark.parametrize("end", ENDS, ids=[repr(end)[2:-1] for end in ENDS])
 @pytest.mark.parametrize("written", ["at once", "bytewise"])

@@ -105,6 +105,7 @@ def run_half_faulty(send, mode, step, fault, *words):
     return run
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("mode,step,fault", cases(LOST))
 def test_lost_connection(send, mode, step, fault):
     run = run_half_faulty(send, mode, step, fault)
@@ -122,6 +123,7 @@ def test_a_reply_that_drips_is_waited_for_as_long_as_silence(send, mode, step, f
     assert "timeout" in reasons(errors_at(run, step)), run.record["errors"]
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("mode,step,fault", cases(NOT_A_REPLY))
 def test_not_a_reply(send, mode, step, fault):
     run = run_half_faulty(send, mode, step, fault)
@@ -328,6 +330,7 @@ def test_lmtp_replies_behind_421_are_read(send):
 
 # Nothing ever works: exit status 4, and no tight loop.
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("fault", ["close", "reset", "garbage", "wrong_class", "shutting_down", "long_line"])
 @pytest.mark.parametrize("step", ["banner", "ehlo", "mail", "data", "end"])
 def test_nothing_delivered(send, step, fault):

@@ -133,6 +133,7 @@ def test_lost_connection(read, way, step, fault):
         assert run.total("delete_in_doubt") > 0
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("way, step, fault", cases(["garbage", "long_line"],
                                                    leave_out=[("message", "garbage"), ("message", "long_line")]))
 def test_not_an_answer(read, way, step, fault):
@@ -141,6 +142,7 @@ def test_not_an_answer(read, way, step, fault):
     assert errors_at(run, STAGES[way][step]), run.record["errors"]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("way, step, fault", cases(["refuse"], leave_out=[("message", "refuse")]))
 def test_refused(read, way, step, fault):
     run = half_faulty(read, way, step, fault)
@@ -156,6 +158,7 @@ def test_refused(read, way, step, fault):
         assert run.total("delete_in_doubt") > 0
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("way, step, fault", cases(["split"]))
 def test_answers_split_at_every_octet(read, way, step, fault):
     run = half_faulty(read, way, step, fault, "--duration", "20s")
@@ -163,6 +166,7 @@ def test_answers_split_at_every_octet(read, way, step, fault):
     assert run.total("messages") == run.total("deleted") == 36
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("way, step, fault", list(cases(["bye", "bye_and_silence"], ["imap"]))
                          + [pytest.param("pop3", step, "says_goodbye", id=f"pop3-{step}-says_goodbye") for step in POP3_STEPS
                             if step != "message"])
@@ -193,6 +197,7 @@ def test_what_never_ends(read, way, step, fault):
     assert time.monotonic() - begun < 20
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("way, step, fault", cases(["drip"], leave_out=[("user", "drip")]))
 def test_what_drips_is_waited_for_as_long_as_silence(read, way, step, fault):
     """An octet each tenth of a second: within lines, within listings, within messages and literals."""
@@ -236,6 +241,7 @@ def test_nothing_wrong_without_a_ledger(read, capabilities):
     assert run.total("messages") == run.record["integrity"]["verified"] == run.total("deleted") == 36
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("capabilities", [(b"USER", b"UIDL", b"PIPELINING"), (b"USER",)], ids=["pipelined", "plain"])
 @pytest.mark.parametrize("ledger", [True, False], ids=["uidl", "list"])
 @pytest.mark.parametrize("fault", ["more_than_there_are", "fewer_than_there_are", "none_is_there"])

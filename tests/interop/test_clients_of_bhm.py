@@ -97,6 +97,7 @@ SOURCE_MODES = {
 
 
 class TestSmtpSource:
+    @pytest.mark.thinned(5)
     @pytest.mark.parametrize("lmtp", [False, True], ids=["smtp", "lmtp"])
     @pytest.mark.parametrize("mode", SOURCE_MODES)
     def test_mode(self, tool, bhm, mode, lmtp):
@@ -141,6 +142,7 @@ class TestSwaks:
             "--server", "127.0.0.1", "--port", str(hole.port)]
         return call([tool("swaks"), "--from", "a@example.com", "--helo", "client.example.com", *where, *options])
 
+    @pytest.mark.thinned(3)
     @pytest.mark.parametrize("options", [
         [], ["--pipeline"], ["--protocol", "SMTP"], ["--body", ".\n..\n.x\n"], ["--body", "jörg"],
         ["--header-X-Test", "1"], ["--suppress-data"], ["--xclient-optional"]],
@@ -159,6 +161,7 @@ class TestSwaks:
         self.swaks(tool, hole, "--protocol", "LMTP", "--to", "b@example.com", *options)
         check_server(hole.stop(), 1, recipients=1, errors=0)
 
+    @pytest.mark.thinned(5)
     @pytest.mark.parametrize("how, where", [
         (how, where) for how in ("--quit-after", "--drop-after")
         for where in ("CONNECT", "BANNER", "HELO", "MAIL", "RCPT", "DATA") if (how, where) != ("--quit-after", "DATA")])
@@ -325,6 +328,7 @@ class TestOriginalPostal:
 class TestPostal:
     """Our own pair, where nothing else stands between them."""
 
+    @pytest.mark.thinned(3)
     @pytest.mark.parametrize("protocol", ["smtp", "lmtp"])
     @pytest.mark.parametrize("options", [["--pipelining", "off"], ["--pipelining", "auto"], ["--pipelining", "overlap"],
                                          ["--chunking", "auto"], ["--chunking", "auto", "--in-flight", "8"]],

@@ -35,6 +35,7 @@ def test_what_is_kept():
 
 
 @pytest.mark.serial
+@pytest.mark.beside_others
 def test_what_is_recorded(programs, tmp_path):
     done = subprocess.run([ROOT / "scripts/cast", tmp_path / "new.cast"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -63,7 +63,7 @@ def shown(browser, tmp_path):
         nonce = re.search(r"'nonce-([0-9a-f]+)'", page).group(1)
         target = tmp_path / "probed.html"
         target.write_text(page.replace("</body>", PROBE.format(nonce=nonce) + "</body>"))
-        done = browser.open(target, "--window-size=1280,900")
+        done = browser.open(target, 1280, 900)
         assert not done.complaints
         probe = re.search(r'data-probe="([^"]*)"', done.dom)
         assert probe, "the page's own script did not come to its end"

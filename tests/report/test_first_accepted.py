@@ -25,7 +25,7 @@ def test_a_sender_and_a_server_measure_it(bhm, postal, users_file):
 
 
 def test_the_warm_up_counts(bhm, postal, users_file):
-    sent = postal("--warmup", "1s", "--duration", "2s", "-t", "1", bhm().endpoint, users_file(2))
+    sent = postal("--rate", "200/s", "--warmup", "1s", "--duration", "2s", "-t", "1", bhm().endpoint, users_file(2))
     assert sent.record[COLUMN] < 1
 
 

@@ -9,7 +9,6 @@ import functools
 import os
 import pathlib
 import re
-import subprocess
 import time
 
 from .postal import Run, read_record, stop_at_error
@@ -78,12 +77,9 @@ class Sending:
     def wait(self, timeout=60.0):
         """The finished Run, with `seconds` and `peak_rss` beside what every run has."""
         deadline = time.monotonic() + timeout
-        while self.process.running:
+        self.look()
+        while not self.process.ends_within(0.02) and time.monotonic() < deadline:
             self.look()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.child.wait(0.02)
-            if time.monotonic() > deadline:
-                break
         status = self.process.wait(0.1)
         done = Run(self.process.argv, status, self.process.stdout, self.process.stderr)
         done.seconds, done.peak_rss = time.monotonic() - self.begin, self.peak_rss

@@ -34,6 +34,7 @@ def log_in(server, flag):
         return client.docmd("")[0]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("offered, flag, wanted", [
     ("SCRAM-SHA-256", "n", 235),
     ("SCRAM-SHA-256", "y", 235),
@@ -48,6 +49,7 @@ def test_a_client_that_thinks_the_server_cannot_bind(bhm, users_file, name, offe
     assert server.stop().record.get("authentications", {}) == ({"SCRAM-SHA-256": 1} if wanted == 235 else {})
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("way", ["smtp", "pop3", "imap"])
 @pytest.mark.parametrize("offered, only, header", [
     ("SCRAM-SHA-256", None, b"y,,"),

@@ -29,6 +29,7 @@ def with_python(server, certificates, kind=None):
     return client
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 @pytest.mark.parametrize("client_engine", ENGINES)
 @pytest.mark.parametrize("server_engine", ENGINES)

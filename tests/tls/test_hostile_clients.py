@@ -63,6 +63,7 @@ def ended(server, messages, reasons=None, stage="tls"):
     return done
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("hello, reason", [
     (b"\x80" + GARBAGE, "not_tls"), (b"EHLO client.example\r\n", "not_tls"), (b"GET / HTTP/1.1\r\n\r\n", "not_tls"), (bytes(3000), "not_tls"),
     (record(22, GARBAGE), None), (b"\x16\x03\x01\xff\xff" + GARBAGE, None), (record(22, b"") * 50, None), (record(23, GARBAGE), "not_tls"),
@@ -110,6 +111,7 @@ def test_silence_in_the_handshake_has_an_end(server):
     ended(server, 0, {"timeout": 2})
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 @pytest.mark.parametrize("end", ["alert", "close", "garbage", "reset"])
 def test_an_end_after_the_servers_flight(server, end, only):
@@ -132,6 +134,7 @@ def test_an_end_after_the_servers_flight(server, end, only):
         assert set(tls_errors(done)) == {"alert_internal_error"}
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 def test_a_message_that_was_cut_is_not_taken(server, only):
     for whole in (True, False):
@@ -150,6 +153,7 @@ def test_a_message_that_was_cut_is_not_taken(server, only):
     assert done.total("failed") == 2
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 def test_a_record_that_was_changed_is_not_taken(server, only):
     with connect(server.tls_endpoint) as peer:
@@ -162,6 +166,7 @@ def test_a_record_that_was_changed_is_not_taken(server, only):
     ended(server, 0, {"bad_record": 1}, "quit")
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 def test_what_comes_behind_the_goodbye_is_not_heard(server, only):
     with connect(server.tls_endpoint) as peer, Session(peer.raw, only=only) as tls:

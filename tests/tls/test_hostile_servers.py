@@ -74,6 +74,7 @@ HELLOS = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("way, hello", [("implicit", hello) for hello in HELLOS] + [("starttls", "plain"), ("starttls", "garbage")])
 def test_no_hello(send, backend, hello, way):
     octets, reason = HELLOS[hello]
@@ -143,6 +144,7 @@ def records_of(flight):
         flight = flight[size:]
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("end", ["alert", "close", "garbage"])
 @pytest.mark.parametrize("only, records", [("1.2", 5), ("1.3", 6)])
 def test_an_end_at_every_step_of_the_handshake(send, backend, only, records, end):
@@ -203,6 +205,7 @@ def until_the_data(peer):
         pass
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 @pytest.mark.parametrize("reply", [b"", b"250 2.0.0 tak", b"250-2.0.0 taken\r\n"])
 def test_a_reply_that_was_cut_is_no_success(send, backend, reply, only):
@@ -244,6 +247,7 @@ def test_a_record_that_was_changed_is_no_success(send, backend, only):
     assert run.total("in_doubt") > 0
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 @pytest.mark.parametrize("what", ["plain text", "records"])
 def test_what_comes_behind_the_goodbye_is_not_heard(send, backend, only, what):

@@ -232,6 +232,7 @@ def client_of(server):
     return client
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("behind", ["{hello} injected.example\r\n", "MAIL FROM:<a@example.com>\r\n", "QUIT\r\n", "x"])
 def test_commands_behind_starttls(server, behind):
     with client_of(server) as client:

@@ -40,6 +40,7 @@ def test_an_option_that_needs_another(start, program):
     refused(start(program, *on, "--tls-key", "/nowhere"), program, "--tls-key", "--tls-cert")
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", ENGINES)
 @pytest.mark.parametrize("program", ["postal", "bhm"])
 @pytest.mark.parametrize("kind", ["absent", "folder", "empty", "text", "a key alone"])

@@ -34,6 +34,7 @@ def talk(words, text=DIALOGUE):
     return done.stdout + done.stderr
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 @pytest.mark.parametrize("way", ["starttls", "implicit"])
 def test_s_client(server, certificates, tool, way, only):
@@ -62,6 +63,7 @@ def test_swaks(server, tool, way):
     one_message(server)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("program", ["bhm", "lmtp-deliver"])
 @pytest.mark.parametrize("way", ["starttls", "implicit"])
 @pytest.mark.parametrize("name", ENGINES)
@@ -91,6 +93,7 @@ SERVERS = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("kind", SERVERS)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 @pytest.mark.parametrize("name", ENGINES)

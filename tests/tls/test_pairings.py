@@ -57,6 +57,7 @@ def test_both_ends_tell_one_story(server, postal, users_file, certificates, whic
     check_both(run, there)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 @pytest.mark.parametrize("server_engine", ENGINES)
 @pytest.mark.parametrize("client_engine", ENGINES)
@@ -78,6 +79,7 @@ def test_half_of_the_sessions_are_resumed(server, postal, users_file, client_eng
     assert 20 <= run.record["tls"]["resumed"] <= 75  # one in a million runs is outside
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 @pytest.mark.parametrize("cipher", CIPHERS)
 @pytest.mark.parametrize("client_engine, server_engine", [ENGINES, ENGINES[::-1]])

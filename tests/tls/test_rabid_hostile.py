@@ -31,6 +31,7 @@ class CutImap(ImapSession):
 SERVERS = {"pop3": (HostilePop3, CutPop), "imap": (HostileImap, CutImap)}
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("fault, reasons", [("cut", {"truncated"}), ("close", {"closed"}), ("reset", {"reset", "truncated"}), ("silence", {"timeout"})])
 @pytest.mark.parametrize("way", SERVERS)
 @pytest.mark.parametrize("name", ENGINES)

@@ -29,6 +29,7 @@ def nothing_was_sent(run, *reasons):
     check_tls(run, 0)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name, way", [("openssl", "starttls"), ("gnutls", "implicit")])
 @pytest.mark.parametrize("kind", REASONS)
 def test_a_certificate_that_is_not_right(bhm, postal, users_file, certificates, kind, name, way):
@@ -48,6 +49,7 @@ def test_a_certificate_that_is_not_right(bhm, postal, users_file, certificates, 
                                   "alert_certificate_revoked", "closed", "reset"}, told
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name, only", [("openssl", "1.2"), ("gnutls", "1.3")])
 @pytest.mark.parametrize("kind", REASONS)
 def test_a_certificate_that_another_library_shows(postal, users_file, certificates, kind, name, only):
@@ -76,6 +78,7 @@ def test_names_and_addresses_are_checked(bhm, postal, users_file, certificates, 
     check_tls(run, run.total("connections"), verification="ok")
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", ENGINES)
 @pytest.mark.parametrize("kind", ["expired", "unknown"])
 @pytest.mark.parametrize("way", ["pop3", "imap"])
@@ -113,6 +116,7 @@ def test_a_server_that_answers_with_an_old_version(postal, users_file, name):
     nothing_was_sent(run, "no_common_version")
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("client_engine", ENGINES)
 @pytest.mark.parametrize("server_engine", ENGINES)
 @pytest.mark.parametrize("client, server, at_client, at_server", [
