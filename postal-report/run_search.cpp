@@ -27,23 +27,6 @@ std::string percent_text(double share) {
     return share <= 0 ? "0 %" : base::format_measured(share * 100) + " %";
 }
 
-std::string_view end_text(capacity::goal_end end) {
-    using enum capacity::goal_end;
-    switch (end) {
-        case regular:
-            return "found";
-        case at_least:
-            return "at least";
-        case doomed:
-            return "doomed";
-        case not_closer:
-            return "not decided between the bounds";
-        case unfinished:
-            break;
-    }
-    return "not finished";
-}
-
 std::string_view step_text(capacity::trial_step step) {
     using enum capacity::trial_step;
     switch (step) {
@@ -71,6 +54,13 @@ unsigned point_kind(const recorded_trial& of) {
     return by->said.measured == capacity::loss_class::high ? 1 : 0;
 }
 
+// Of the goal that decides; none where the search has no number.
+capacity::goal_standing marked_bounds(const search_record& of) {
+    return of.result.limiting < of.result.goals.size()
+               ? capacity::standing_of(of.result, of.result.limiting)
+               : capacity::goal_standing{};
+}
+
 }  // namespace
 
 std::string found_sentence(const record& one) {
@@ -83,7 +73,8 @@ table goal_table(const std::vector<record>& records) {
     if (several) made.columns.push_back({"run"});
     for (const char* title : {"promise", "result"})
         made.columns.push_back({title});
-    for (const char* title : {"a second", "lower bound", "upper bound", "conditional throughput"})
+    for (const char* title :
+         {"a second", "relevant lower bound", "relevant upper bound", "conditional throughput"})
         made.columns.push_back({title, align::right});
     std::vector<std::string> notes;
     for (const record& one : records) {
@@ -91,13 +82,13 @@ table goal_table(const std::vector<record>& records) {
         const search_record& of = *one.search;
         for (std::size_t i = 0; i < of.goals.size() && i < of.result.goals.size(); ++i) {
             const capacity::goal_result& each = of.result.goals[i];
+            const capacity::goal_standing stands = capacity::standing_of(of.result, i);
             std::vector<std::string> row;
             if (several) row.push_back(one.label);
-            row.insert(
-                row.end(),
-                {capacity::promise_of(of.goals[i], of.beside), std::string(end_text(each.end)),
-                 each.rate > 0 ? load_text(each.rate) : unknown, load_text(each.lower),
-                 load_text(each.upper), load_text(each.conditional_throughput)});
+            row.insert(row.end(),
+                       {capacity::promise_of(of.goals[i], of.beside), std::string(stands.result),
+                        load_text(stands.rate), load_text(each.lower), load_text(each.upper),
+                        load_text(stands.conditional_throughput)});
             made.rows.push_back(std::move(row));
         }
         std::string note = capacity::confirmation_text(of.result, of.unit);
@@ -158,9 +149,11 @@ std::vector<chart> search_charts(const record& one) {
     return {{"chart-knee", "Latency against the rate",
              fmt::format("Of each trial the p50 and p99 of what was done meanwhile{}. A trial that "
                          "kept all promises is a circle, one that did not a cross; what says "
-                         "nothing is left out. The band is between the bounds of what was found: "
-                         "{}.",
+                         "nothing is left out. {}: {}.",
                          one.search->beside.empty() ? "" : ", of the programs beside it the p99",
+                         marked_bounds(*one.search).lower
+                             ? "The band is between the bounds of what was found"
+                             : "No band is marked",
                          one.search->sentence)},
             {"chart-lost", "Lost and waiting, against the rate",
              "Of what was due in each trial the share that was late, failed or not begun, of the "
@@ -184,21 +177,19 @@ std::string search_data(const record& one) {
         };
         std::vector<std::string> beside;
         for (const capacity::recorded_flow& other : each.beside)
-            beside.push_back(list_of(
-                {us(other.p99), drawn_number(static_cast<double>(other.backlog_end))}));
+            beside.push_back(
+                list_of({us(other.p99), drawn_number(static_cast<double>(other.backlog_end))}));
         points.push_back(list_of({drawn_number(each.asked.load), us(each.p50), us(each.p99),
                                   drawn_number(by->said.loss_ratio * 100),
                                   drawn_number(static_cast<double>(each.backlog_end)),
                                   std::to_string(point_kind(each)), list_of(beside)}));
     }
-    const auto* const limit = of.result.limiting < of.result.goals.size()
-                                  ? &of.result.goals[of.result.limiting]
-                                  : nullptr;
+    const capacity::goal_standing marked = marked_bounds(of);
     return object_of({{"unit", script_string(of.unit)},
                       {"trials", list_of(points)},
                       {"beside", list_of(partners)},
-                      {"lower", json_number(limit ? limit->lower : std::nullopt)},
-                      {"upper", json_number(limit ? limit->upper : std::nullopt)}});
+                      {"lower", json_number(marked.lower)},
+                      {"upper", json_number(marked.upper)}});
 }
 
 }  // namespace postal::report

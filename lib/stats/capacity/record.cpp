@@ -63,6 +63,47 @@ std::string verdict_text(const recorded_trial& of) {
                                                  : "kept, perhaps by chance";
 }
 
+namespace {
+
+std::string_view result_text(const search_result& of, std::size_t goal) {
+    const bool limits = goal == of.limiting;
+    // Only the limiting goal is tried once more, and tells of the server that all have.
+    if (of.end == search_end::unstable) return limits ? "unstable" : "not confirmed";
+    if (of.end == search_end::at_least && limits) return "at least";
+    const bool confirmed = !limits || of.confirmed || of.confirmation.empty();
+    switch (of.goals.at(goal).end) {
+        case goal_end::regular:
+            return confirmed ? "found" : "found, not confirmed";
+        case goal_end::at_least:
+            return "at least";
+        case goal_end::doomed:
+            return "doomed";
+        case goal_end::not_closer:
+            return confirmed ? "not decided between the bounds"
+                             : "not decided between the bounds, not confirmed";
+        case goal_end::unfinished:
+            break;
+    }
+    return "not finished";
+}
+
+}  // namespace
+
+goal_standing standing_of(const search_result& of, std::size_t goal) {
+    const goal_result& found = of.goals.at(goal);
+    goal_standing made{.result = result_text(of, goal)};
+    if (of.end == search_end::unstable) return made;
+    made.lower = found.lower;
+    made.conditional_throughput = found.conditional_throughput;
+    if (of.end == search_end::at_least && goal == of.limiting) {
+        made.rate = found.lower;
+        return made;
+    }
+    made.upper = found.upper;
+    if (found.rate > 0) made.rate = found.rate;
+    return made;
+}
+
 std::optional<generator_reach> reach_of(const search_record& of) {
     std::optional<generator_reach> highest;
     for (const recorded_trial& one : of.trials) {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a report shows of a search of the highest rate.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+#include "postal-report/chart_data.hpp"
+#include "postal-report/search.hpp"
+#include "printed.hpp"
+
+using namespace postal;
+using capacity::goal_end;
+using capacity::search_end;
+using Catch::Contains;
+using json = nlohmann::json;
+
+namespace {
+
+capacity::recorded_trial trial(double load, capacity::loss_class is, double lost) {
+    capacity::recorded_trial made;
+    made.asked.load = load;
+    made.duration_s = 5;
+    made.intended = static_cast<std::uint64_t>(load * 5);
+    capacity::recorded_judgement& said = made.goals.emplace_back();
+    said.said.measured = said.said.shown = is;
+    said.said.loss_ratio = lost;
+    said.losses.late = static_cast<std::uint64_t>(lost * load * 5);
+    said.losses.on_time = made.intended - said.losses.late;
+    return made;
+}
+
+// 404 between 400 and 408, of one promise.
+report::record searched(search_end end) {
+    report::record one;
+    one.label = one.file = "run.json";
+    one.program = "postal";
+    capacity::search_record& search = one.search.emplace();
+    search.unit = "messages";
+    search.goals = {{.promise = "p99(message)<1s", .metric = "p99(message)"}};
+    search.result.end = end;
+    search.result.confirmed = true;
+    search.result.goals = {{.end = goal_end::regular,
+                            .lower = 400,
+                            .upper = 408,
+                            .conditional_throughput = 399.5,
+                            .rate = 404}};
+    search.sentence = "what was found";
+    search.trials = {trial(400, capacity::loss_class::low, 0),
+                     trial(408, capacity::loss_class::high, 0.03)};
+    return one;
+}
+
+json drawn(const report::record& of) {
+    return json::parse(report::search_data(of));
+}
+
+}  // namespace
+
+TEST_CASE("search: a number that did not come again is no result, and nothing marks it") {
+    struct row {
+        search_end end;
+        bool confirmed;
+        std::vector<std::string> cells;  // result, a second, conditional throughput
+        json lower, upper;
+    };
+    const row of =
+        GENERATE(row{search_end::found, true, {"found", "404", "400"}, 400, 408},
+                 row{search_end::found, false, {"found, not confirmed", "404", "400"}, 400, 408},
+                 // 120 % held, too: no bound is above it.
+                 row{search_end::at_least, false, {"at least", "400", "400"}, 400, nullptr},
+                 row{search_end::unstable, false, {"unstable", "–", "–"}, nullptr, nullptr});
+    CAPTURE(of.end, of.confirmed);
+    auto one = searched(of.end);
+    one.search->result.confirmed = of.confirmed;
+    one.search->result.confirmation = {{.load = 400}};
+    const report::table shown = report::goal_table({one});
+    const std::vector<std::string> cells = shown.rows.at(0);
+    CHECK(std::vector{cells.at(1), cells.at(2), cells.at(5)} == of.cells);
+    CHECK(cells.at(3) == "400");
+    CHECK(cells.at(4) == "408");
+    CHECK(drawn(one)["lower"] == of.lower);
+    CHECK(drawn(one)["upper"] == of.upper);
+    const std::string caption = report::search_charts(one).at(0).caption;
+    const bool marked = !of.lower.is_null();
+    CHECK_THAT(caption, Contains(marked ? "The band is between" : "No band is marked"));
+    CHECK_THAT(caption, Contains("what was found"));
+}
+
+TEST_CASE("search: where one goal is unstable no other is confirmed") {
+    auto one = searched(search_end::unstable);
+    one.search->goals.push_back({.promise = "errors<1%", .metric = "errors"});
+    one.search->result.goals.push_back(one.search->result.goals.front());
+    const report::table shown = report::goal_table({one});
+    CHECK(shown.rows.at(0).at(1) == "unstable");
+    CHECK(shown.rows.at(1).at(1) == "not confirmed");
+    one.search->result.end = search_end::found;
+    CHECK(report::goal_table({one}).rows.at(1).at(1) == "found");
+}
