@@ -104,12 +104,28 @@ goal_standing standing_of(const search_result& of, std::size_t goal) {
     return made;
 }
 
+namespace {
+
+// Of a trial that kept its promises, and left no more behind than it had found: so much a second
+// was finished at least; 0 of others.
+double finished_as_promised(const recorded_trial& of) {
+    double most_lost = 0;
+    for (const recorded_judgement& one : of.goals) {
+        if (one.said.measured != loss_class::low || one.said.growth > 0) return 0;
+        most_lost = std::max(most_lost, one.said.loss_ratio);
+    }
+    return of.goals.empty() ? 0 : of.asked.load * std::max(0.0, 1 - most_lost);
+}
+
+}  // namespace
+
 std::optional<generator_reach> reach_of(const search_record& of) {
     std::optional<generator_reach> highest;
     for (const recorded_trial& one : of.trials) {
-        if (one.goals.empty() || !one.generator_busy || !(*one.generator_busy > 0)) continue;
-        if (!highest || one.asked.load >= highest->load)
-            highest = generator_reach{one.asked.load, *one.generator_busy};
+        const double finished = finished_as_promised(one);
+        if (!(finished > 0) || !one.generator_busy || !(*one.generator_busy > 0)) continue;
+        if (!highest || finished >= highest->load)
+            highest = generator_reach{finished, *one.generator_busy};
     }
     return highest;
 }

@@ -83,10 +83,11 @@ struct goal_standing {
 };
 [[nodiscard]] goal_standing standing_of(const search_result& of, std::size_t goal);
 
-// How far the generator is from its own limit, by the highest load of a trial that counts and of
-// which it is known; nothing without one.
+// How far the generator is from its own limit, by the trial that finished most of those that kept
+// all promises and of which it is known; nothing without one. What was offered and not taken would
+// make a generator of any that waits.
 struct generator_reach {
-    double load = 0;
+    double load = 0;  // that was finished as promised
     double busy = 0;  // a share of its time
 
     // At which its busiest worker would have no time left.
