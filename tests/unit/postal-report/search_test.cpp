@@ -3,12 +3,15 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
 #include "postal-report/chart_data.hpp"
 #include "postal-report/search.hpp"
 #include "printed.hpp"
+#include "report/table.hpp"
 
 using namespace postal;
 using capacity::goal_end;
@@ -97,4 +100,75 @@ TEST_CASE("search: where one goal is unstable no other is confirmed") {
     CHECK(shown.rows.at(1).at(1) == "not confirmed");
     one.search->result.end = search_end::found;
     CHECK(report::goal_table({one}).rows.at(1).at(1) == "found");
+}
+
+TEST_CASE("search: what the charts draw has names") {
+    auto one = searched(search_end::found);
+    one.search->beside = {{.program = "rabid", .unit = "visits", .share = 0.2}};
+    capacity::recorded_trial& last = one.search->trials.back();
+    last.p99 = std::chrono::milliseconds{3};
+    last.backlog_end = 7;
+    last.beside = {{.backlog_end = 5, .p99 = std::chrono::milliseconds{40}}};
+    last.goals.front().losses = {.on_time = 900, .late = 60, .errors = 30, .not_started = 10};
+    last.goals.front().said.loss_ratio = 0.1;
+    one.search->trials.emplace_back().asked.load = 1000;  // says nothing
+    const json shown = drawn(one);
+    REQUIRE(shown["trials"].size() == 2);
+    const auto value = [](const json& names, const json& of, const char* name) {
+        const auto found = std::find(names.begin(), names.end(), name);
+        REQUIRE(found != names.end());
+        return of.at(static_cast<std::size_t>(found - names.begin()));
+    };
+    const auto of_last = [&](const char* name) {
+        return value(shown["columns"], shown["trials"].at(1), name);
+    };
+    CHECK(of_last("rate") == 408);
+    CHECK(of_last("p50").is_null());
+    CHECK(of_last("p99") == 3000);
+    CHECK(of_last("lost") == 10);
+    CHECK(of_last("errors") == 3);
+    CHECK(of_last("not_begun") == 1);
+    CHECK(of_last("backlog") == 7);
+    CHECK(of_last("missed") == 1);
+    CHECK(value(shown["columns"], shown["trials"].at(0), "missed") == 0);
+    const json beside = of_last("beside").at(0);
+    CHECK(value(shown["beside_columns"], beside, "p99") == 40000);
+    CHECK(value(shown["beside_columns"], beside, "backlog") == 5);
+}
+
+TEST_CASE("search: how what was lost was lost stands with each trial, where it was") {
+    auto one = searched(search_end::found);
+    const auto titles = [&] {
+        std::vector<std::string> made;
+        for (const report::column& each : report::trial_table(one).columns)
+            made.push_back(each.title);
+        return made;
+    };
+    const auto has = [&](const char* title) {
+        const auto all = titles();
+        return std::find(all.begin(), all.end(), title) != all.end();
+    };
+    CHECK(has("late"));
+    CHECK_FALSE(has("errors"));
+    CHECK_FALSE(has("not begun"));
+    one.search->trials.back().goals.front().losses = {
+        .on_time = 900, .late = 60, .errors = 30, .not_started = 10};
+    CHECK(has("errors"));
+    CHECK(has("not begun"));
+    one.search->trials.emplace_back().asked.load = 1000;  // says nothing
+    const report::table shown = report::trial_table(one);
+    for (const auto& row : shown.rows)
+        CHECK(row.size() == shown.columns.size());
+    const auto at = static_cast<std::size_t>(
+        std::find_if(shown.columns.begin(), shown.columns.end(),
+                     [](const report::column& each) { return each.title == "late"; }) -
+        shown.columns.begin());
+    const std::vector<std::string> parts(
+        shown.rows.at(1).begin() + static_cast<std::ptrdiff_t>(at),
+        shown.rows.at(1).begin() + static_cast<std::ptrdiff_t>(at + 3));
+    CHECK(parts == std::vector<std::string>{"6.00 %", "3.00 %", "1.00 %"});
+    CHECK(shown.rows.at(2).at(at) == "–");
+    // On a page of 80 columns no line is wider.
+    for (const std::string_view line : base::split(report::render_text(shown, 80), '\n'))
+        CHECK(base::columns_of(line) <= 80);
 }
