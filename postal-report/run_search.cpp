@@ -56,7 +56,7 @@ bool is_missed(const recorded_trial& of) {
 }
 
 // Of what was due the share that was lost in this way.
-double part_of(const recorded_judgement& of, std::uint64_t goal_losses::*how) {
+double lost_part(const recorded_judgement& of, std::uint64_t goal_losses::*how) {
     const std::uint64_t due = of.losses.due();
     return due == 0 ? 0 : static_cast<double>(of.losses.*how) / static_cast<double>(due);
 }
@@ -131,6 +131,40 @@ table goal_table(const std::vector<record>& records) {
     return made;
 }
 
+table search_goal_table(const std::vector<record>& records) {
+    const bool several = records.size() > 1;
+    table made{"search-goals", "Search goals", {}, {}};
+    if (several) made.columns.push_back({"run"});
+    made.columns.push_back({"promise"});
+    for (const char* title :
+         {"loss ratio", "initial trial", "final trial", "duration sum", "exceed ratio", "width"})
+        made.columns.push_back({title, align::right});
+    std::vector<std::string> notes{
+        "Goal Loss Ratio, Goal Initial and Final Trial Duration, Goal Duration Sum, Goal Exceed "
+        "Ratio and Goal Width of RFC 9971"};
+    for (const record& one : records) {
+        if (!one.search) continue;
+        const search_record& of = *one.search;
+        for (const capacity::goal& each : of.goals) {
+            std::vector<std::string> row;
+            if (several) row.push_back(one.label);
+            row.insert(row.end(),
+                       {capacity::promise_of(each, of.beside), percent_text(each.loss_ratio),
+                        show_seconds(each.initial_trial_s), show_seconds(each.final_trial_s),
+                        show_seconds(each.duration_sum_s), show_number(each.exceed_ratio),
+                        percent_text(each.width)});
+            made.rows.push_back(std::move(row));
+        }
+        notes.push_back(fmt::format(
+            "{}Min Load {} {}/s, {}, begun at {}", several ? one.label + ": " : "",
+            load_text(of.min_load), of.unit,
+            of.max_load ? "Max Load " + load_text(of.max_load) : std::string("no Max Load"),
+            load_text(of.start_load)));
+    }
+    made.note = base::join(notes, ". ");
+    return made;
+}
+
 table trial_table(const record& one) {
     table made{"trials", "Trials", {}, {}};
     if (!one.search) return made;
@@ -161,7 +195,7 @@ table trial_table(const record& one) {
                 ? unknown
                 : fmt::format("{} to {}", percent_text(by->said.low), percent_text(by->said.high))};
         for (const way_lost& way : ways)
-            row.push_back(by == nullptr ? unknown : percent_text(part_of(*by, way.how)));
+            row.push_back(by == nullptr ? unknown : percent_text(lost_part(*by, way.how)));
         row.push_back(base::format_count(each.backlog_end));
         for (std::size_t i = 0; i < one.search->beside.size(); ++i) {
             const bool known = i < each.beside.size();
@@ -218,11 +252,11 @@ constexpr std::array<chart_column<recorded_trial>, 9> trial_columns{{
      [](const recorded_trial& of) { return drawn_number(decisive(of)->said.loss_ratio * 100); }},
     {"errors",
      [](const recorded_trial& of) {
-         return drawn_number(part_of(*decisive(of), &goal_losses::errors) * 100);
+         return drawn_number(lost_part(*decisive(of), &goal_losses::errors) * 100);
      }},
     {"not_begun",
      [](const recorded_trial& of) {
-         return drawn_number(part_of(*decisive(of), &goal_losses::not_started) * 100);
+         return drawn_number(lost_part(*decisive(of), &goal_losses::not_started) * 100);
      }},
     {"backlog", [](const recorded_trial& of) { return drawn_count(of.backlog_end); }},
     {"missed", [](const recorded_trial& of) { return std::string(is_missed(of) ? "1" : "0"); }},

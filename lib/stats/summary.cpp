@@ -329,8 +329,14 @@ std::string search_rows(const capacity::search_record& of) {
     }
     const std::string confirmed = capacity::confirmation_text(of.result, of.unit);
     if (!confirmed.empty()) text += row("", confirmed);
-    text += row("", fmt::format("{} in {}", base::format_amount(of.result.trials, "trial"),
-                                duration_text(of.result.took_s)));
+    std::string took = fmt::format("{} in {}", base::format_amount(of.result.trials, "trial"),
+                                   duration_text(of.result.took_s));
+    if (of.goals.size() == 1 && of.result.goals.size() == 1)
+        if (const auto stands = capacity::standing_of(of.result, 0); stands.conditional_throughput)
+            took =
+                fmt::format("conditional throughput {} {}/s; {}",
+                            base::format_measured(*stands.conditional_throughput), of.unit, took);
+    text += row("", took);
     for (const std::string& one : capacity::busy_sessions(of))
         text += row(
             "", fmt::format("all {} were busy where it was not kept; more may carry more", one));

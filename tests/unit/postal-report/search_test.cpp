@@ -12,6 +12,7 @@
 #include "postal-report/search.hpp"
 #include "printed.hpp"
 #include "report/table.hpp"
+#include "stats/summary.hpp"
 
 using namespace postal;
 using capacity::goal_end;
@@ -171,4 +172,54 @@ TEST_CASE("search: how what was lost was lost stands with each trial, where it w
     // On a page of 80 columns no line is wider.
     for (const std::string_view line : base::split(report::render_text(shown, 80), '\n'))
         CHECK(base::columns_of(line) <= 80);
+}
+
+TEST_CASE("search: all values of each goal are in each form, also where nobody asked for others") {
+    auto one = searched(search_end::found);
+    capacity::goal& first = one.search->goals.front();
+    first.final_trial_s = 60;
+    first.duration_sum_s = 180;
+    first.exceed_ratio = 0.25;
+    first.width = 0.005;
+    one.search->goals.push_back({.promise = "errors<1%", .metric = "errors"});
+    one.search->goals.back().loss_ratio = 0.001;
+    one.search->result.goals.push_back(one.search->result.goals.front());
+    one.search->min_load = 1;
+    one.search->max_load = 900;
+    const report::table shown = report::search_goal_table({one});
+    const std::vector<std::vector<std::string>> wanted{
+        {"p99(message)<1s", "1.00 %", "2s", "1m", "3m", "0.250", "0.500 %"},
+        {"errors<1%", "0.100 %", "2s", "20s", "1m", "0.500", "2.00 %"}};
+    CHECK(shown.rows == wanted);
+    CHECK_THAT(shown.note, Contains("Goal Exceed Ratio"));
+    CHECK_THAT(shown.note, Contains("Min Load 1.00 messages/s, Max Load 900"));
+
+    const test::printed all = test::printed_of(std::vector{one});
+    for (const std::string& form : {all.text, all.markdown, all.page})
+        for (const char* title : {"Search goals", "exceed", "relevant", "conditional"})
+            CHECK_THAT(form, Contains(title));
+    CHECK_THAT(all.page, Contains("relevant lower bound"));
+    CHECK_THAT(all.csv, Contains("goal_1_relevant_lower_bound,goal_1_relevant_upper_bound,"
+                                 "goal_1_conditional_throughput,goal_1_loss_ratio"));
+    CHECK_THAT(all.csv, Contains("errors<1%,found,404.000,400.000,408.000,399.500,0.001000,2.000,"
+                                 "20.000,60.000,0.500,0.0200"));
+    for (const std::string_view line :
+         base::split(report::render_text(shown, std::size_t{80}), '\n'))
+        CHECK(base::columns_of(line) <= 80);
+    CHECK(report::search_goal_table({report::record{}}).rows.empty());
+}
+
+TEST_CASE("search: the summary has the conditional throughput of one goal, where one stands") {
+    auto one = searched(search_end::found);
+    CHECK_THAT(stats::format_summary(one),
+               Contains("conditional throughput 400 messages/s; 0 trials in 0s"));
+    one.search->result.end = search_end::unstable;
+    CHECK_THAT(stats::format_summary(one), !Contains("conditional throughput"));
+    // Of several each goal has its own line.
+    one.search->goals.push_back({.promise = "errors<1%", .metric = "errors"});
+    one.search->result.goals.push_back(one.search->result.goals.front());
+    const std::string unstable = stats::format_summary(one);
+    CHECK_THAT(unstable, Contains("p99(message)<1s: 404 messages/s (400 to 408), conditional "
+                                  "throughput 400, unstable"));
+    CHECK_THAT(unstable, Contains(", not confirmed\n"));
 }
