@@ -2,7 +2,7 @@
 // postal-audit: an experiment in; what a power cut would have lost of each of its variants out.
 //
 // conduct.cpp goes from variant to variant, variant_audit.cpp from cut to cut; runs are
-// lib/experiment's, as postal-compare's are, and so is what the record says (lib/audit/findings.hpp).
+// lib/experiment's, as postal-compare's are; what the record says is lib/audit/findings.hpp's.
 #include "experiment/main.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"

@@ -154,8 +154,10 @@ const sampleChart = ({ unit, lines }) => {
 };
 const sampleCharts = Object.fromEntries((data.samples || []).map(one => [one.chart, () => sampleChart(one)]));
 
-// Against the rate, logarithmic: where the promise is kept, and from where on it is not. A trial is
-// [rate, p50, p99, % lost, backlog, 0 kept or 1 missed, of each program beside it [p99, backlog]].
+// Against the rate, logarithmic: where the promise is kept, and from where on it is not. A trial is a list with a value for
+// each of data.search.columns, and so is what programs beside it had of it.
+const placesOf = names => Object.fromEntries((names || []).map((name, index) => [name, index]));
+const ofTrial = placesOf(data.search && data.search.columns), ofBeside = placesOf(data.search && data.search.beside_columns);
 const found = {
     id: 'found',
     beforeDatasetsDraw(chart) {
@@ -169,29 +171,29 @@ const found = {
         ctx.restore();
     }
 };
-const trialsOf = (at, missed) => data.search.trials.filter(of => of[5] === missed && of[at] !== null)
-    .map(of => ({ x: of[0], y: of[at], of })).sort((a, b) => a.x - b.x);
-const besideOf = (partner, at, missed) => data.search.trials.filter(of => of[5] === missed && of[6][partner] && of[6][partner][at] !== null)
-    .map(of => ({ x: of[0], y: of[6][partner][at], of })).sort((a, b) => a.x - b.x);
+const points = (missed, valueOf) => data.search.trials.map(of => ({ x: of[ofTrial.rate], y: valueOf(of), of }))
+    .filter(({ y, of }) => (missed === null || of[ofTrial.missed] === missed) && y !== null && y !== undefined).sort((a, b) => a.x - b.x);
+const trialsOf = (name, missed = null) => points(missed, of => of[ofTrial[name]]);
+const besideOf = (partner, name, missed = null) => points(missed, of => (of[ofTrial.beside][partner] || [])[ofBeside[name]]);
 const scattered = (label, points, stroke, more) => ({
     ...line(label, points, stroke), showLine: false, marked: null, pointRadius: 4, borderWidth: 1.5, ...more
 });
 const rateAxis = () => axis(data.search.unit + ' a second (logarithmic)', {
-    type: 'logarithmic', min: Math.min(...data.search.trials.map(of => of[0])) / 1.1, max: Math.max(...data.search.trials.map(of => of[0])) * 1.1,
+    type: 'logarithmic', min: Math.min(...trialsOf('rate').map(of => of.y)) / 1.1, max: Math.max(...trialsOf('rate').map(of => of.y)) * 1.1,
     ticks: { callback: value => latencyTick(value) === null ? null : number(value), autoSkip: true }
 });
 const trialTitle = items => number(items[0].raw.x) + ' ' + data.search.unit + '/s';
 const kneeChart = () => {
-    const values = data.search.trials.flatMap(of => [of[1], of[2], ...of[6].map(other => other[0])]).filter(us => us > 0);
+    const values = [trialsOf('p50'), trialsOf('p99'), ...data.search.beside.map((_, at) => besideOf(at, 'p99'))].flat().map(of => of.y).filter(us => us > 0);
     return {
         type: 'line',
         plugins: [found],
         data: { datasets: [
-            scattered('p99, kept', trialsOf(2, 0), own(0)), scattered('p99, missed', trialsOf(2, 1), own(1), { pointStyle: 'crossRot' }),
-            scattered('p50, kept', trialsOf(1, 0), own(2), { pointRadius: 3 }), scattered('p50, missed', trialsOf(1, 1), own(2), { pointStyle: 'crossRot', pointRadius: 3 }),
+            scattered('p99, kept', trialsOf('p99', 0), own(0)), scattered('p99, missed', trialsOf('p99', 1), own(1), { pointStyle: 'crossRot' }),
+            scattered('p50, kept', trialsOf('p50', 0), own(2), { pointRadius: 3 }), scattered('p50, missed', trialsOf('p50', 1), own(2), { pointStyle: 'crossRot', pointRadius: 3 }),
             ...data.search.beside.flatMap((program, at) => [
-                scattered('p99 of ' + program + ', kept', besideOf(at, 0, 0), own(4 + at)),
-                scattered('p99 of ' + program + ', missed', besideOf(at, 0, 1), own(4 + at), { pointStyle: 'crossRot' })])
+                scattered('p99 of ' + program + ', kept', besideOf(at, 'p99', 0), own(4 + at)),
+                scattered('p99 of ' + program + ', missed', besideOf(at, 'p99', 1), own(4 + at), { pointStyle: 'crossRot' })])
         ] },
         options: options(
             { x: rateAxis(), y: axis('latency (logarithmic)', { type: 'logarithmic', min: Math.min(...values) / 1.25, max: Math.max(...values) * 1.25, ticks: { callback: latencyTick, autoSkip: true } }) },
@@ -202,10 +204,12 @@ const lostChart = () => ({
     type: 'line',
     plugins: [found],
     data: { datasets: [
-        scattered('% lost, kept', trialsOf(3, 0), own(0)), scattered('% lost, missed', trialsOf(3, 1), own(1), { pointStyle: 'crossRot' }),
-        scattered('backlog', [...trialsOf(4, 0), ...trialsOf(4, 1)], own(3), { yAxisID: 'y2', pointStyle: 'rect', pointRadius: 3 }),
+        scattered('% lost, kept', trialsOf('lost', 0), own(0)), scattered('% lost, missed', trialsOf('lost', 1), own(1), { pointStyle: 'crossRot' }),
+        ...[['% errors', 'errors', 'triangle'], ['% not begun', 'not_begun', 'rectRot']].filter(([, name]) => trialsOf(name).some(of => of.y > 0))
+            .map(([label, name, pointStyle], at) => scattered(label, trialsOf(name), own(5 + at), { pointStyle, pointRadius: 3 })),
+        scattered('backlog', trialsOf('backlog'), own(3), { yAxisID: 'y2', pointStyle: 'rect', pointRadius: 3 }),
         ...data.search.beside.map((program, at) =>
-            scattered('backlog of ' + program, [...besideOf(at, 1, 0), ...besideOf(at, 1, 1)], own(4 + at), { yAxisID: 'y2', pointStyle: 'rect', pointRadius: 3 }))
+            scattered('backlog of ' + program, besideOf(at, 'backlog'), own(4 + at), { yAxisID: 'y2', pointStyle: 'rect', pointRadius: 3 }))
     ] },
     options: options(
         {

@@ -261,6 +261,67 @@ void add_profile(std::vector<further_column>& to) {
     add("actions_by_size_us", verb_sizes_text);
 }
 
+struct goal_column {
+    const char* name;
+    std::string (*make)(const capacity::search_record& of, std::size_t goal);
+};
+// Loads are a second's.
+constexpr std::array<goal_column, 12> goal_columns{{
+    {"promise",
+     [](const capacity::search_record& of, std::size_t goal) {
+         return csv_cell(capacity::promise_of(of.goals[goal], of.beside));
+     }},
+    {"result",
+     [](const capacity::search_record& of, std::size_t goal) {
+         return csv_cell(std::string(capacity::standing_of(of.result, goal).result));
+     }},
+    {"per_s",
+     [](const capacity::search_record& of, std::size_t goal) {
+         return csv_decimal(capacity::standing_of(of.result, goal).rate);
+     }},
+    {"relevant_lower_bound",
+     [](const capacity::search_record& of, std::size_t goal) {
+         return csv_decimal(of.result.goals[goal].lower);
+     }},
+    {"relevant_upper_bound",
+     [](const capacity::search_record& of, std::size_t goal) {
+         return csv_decimal(of.result.goals[goal].upper);
+     }},
+    {"conditional_throughput",
+     [](const capacity::search_record& of, std::size_t goal) {
+         return csv_decimal(capacity::standing_of(of.result, goal).conditional_throughput);
+     }},
+    {"loss_ratio", [](const capacity::search_record& of,
+                      std::size_t goal) { return csv_decimal(of.goals[goal].loss_ratio, 6); }},
+    {"initial_trial_s",
+     [](const capacity::search_record& of, std::size_t goal) {
+         return csv_decimal(of.goals[goal].initial_trial_s);
+     }},
+    {"final_trial_s", [](const capacity::search_record& of,
+                         std::size_t goal) { return csv_decimal(of.goals[goal].final_trial_s); }},
+    {"duration_sum_s", [](const capacity::search_record& of,
+                          std::size_t goal) { return csv_decimal(of.goals[goal].duration_sum_s); }},
+    {"exceed_ratio", [](const capacity::search_record& of,
+                        std::size_t goal) { return csv_decimal(of.goals[goal].exceed_ratio); }},
+    {"width", [](const capacity::search_record& of,
+                 std::size_t goal) { return csv_decimal(of.goals[goal].width, 4); }},
+}};
+
+// Of each Search Goal: "goal_1_promise".
+void add_goals(std::vector<further_column>& to, const std::vector<record>& records) {
+    std::size_t most = 0;
+    for (const record& one : records)
+        if (one.search) most = std::max(most, one.search->goals.size());
+    for (std::size_t goal = 0; goal < most; ++goal)
+        for (const goal_column& each : goal_columns)
+            to.push_back({fmt::format("goal_{}_{}", goal + 1, each.name),
+                          [goal, make = each.make](const record& one) {
+                              return one.search && goal < one.search->goals.size()
+                                         ? make(*one.search, goal)
+                                         : std::string{};
+                          }});
+}
+
 // Of each figure that was sampled: "sample_postfix_active_highest".
 void add_sample_columns(std::vector<further_column>& to, const std::vector<record>& records) {
     for (const std::string& name : sample_names(records)) {
@@ -294,6 +355,7 @@ std::vector<further_column> further_columns(const std::vector<record>& records) 
             return csv_decimal(of.reached_per_s);
         }));
     }
+    add_goals(made, records);
     add_sample_columns(made, records);
     for (const stats::figure& figure : stats::all_figures())
         if (any([&](const record& one) { return (one.*figure.value).has_value(); }))

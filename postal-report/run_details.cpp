@@ -365,26 +365,12 @@ std::vector<table> details(const std::vector<record>& records, std::size_t most_
 
 std::vector<table> sections(const std::vector<record>& records) {
     std::vector<table> made;
-    for (const auto& make : {differing_options_table,
-                             goal_table,
-                             result_table,
-                             outcome_table,
-                             latency_table,
-                             error_table,
-                             threshold_table,
-                             agent_table,
-                             mailbox_table,
-                             profile_table,
-                             size_table,
-                             command_table,
-                             retry_table,
-                             integrity_table,
-                             connection_table,
-                             limit_table,
-                             sample_table,
-                             security_table,
-                             rank_table,
-                             generator_table}) {
+    for (const auto& make :
+         {differing_options_table, goal_table,  search_goal_table, result_table,   outcome_table,
+          latency_table,           error_table, threshold_table,   agent_table,    mailbox_table,
+          profile_table,           size_table,  command_table,     retry_table,    integrity_table,
+          connection_table,        limit_table, sample_table,      security_table, rank_table,
+          generator_table}) {
         table one = make(records);
         if (!one.rows.empty()) made.push_back(std::move(one));
     }

@@ -75,8 +75,8 @@ result_card card_of(const record& one) {
     result_card made{show_rate(one.rate, &message_rate::mean), "messages/min",
                      confidence_line(one)};
     if (one.search) {
-        const auto& limit = one.search->result.limit();
-        made.value = limit.rate > 0 ? base::format_measured(limit.rate) : unknown;
+        const auto stands = capacity::standing_of(one.search->result, one.search->result.limiting);
+        made.value = stands.rate ? base::format_measured(*stands.rate) : unknown;
         made.unit = one.search->unit + "/s";
         made.note = one.search->sentence;
     }

@@ -15,6 +15,8 @@ namespace postal::report {
 
 // The Goal Results of each record that has searched, and what confirmed them.
 table goal_table(const std::vector<record>& records);
+// What RFC 9971 has of each Search Goal, also where nobody asked for another value.
+table search_goal_table(const std::vector<record>& records);
 // Each trial of one record.
 table trial_table(const record& one);
 // Of one record: latency, what was lost, and the backlog against the rate.

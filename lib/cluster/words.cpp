@@ -321,8 +321,10 @@ bool plausible(const capacity::goal& what) {
     return !what.promise.empty() && what.promise.size() <= most_text &&
            what.metric.size() <= most_text && what.loss_ratio >= 0 && what.loss_ratio < 1 &&
            is_time(what.initial_trial_s) && is_time(what.final_trial_s) &&
-           is_time(what.duration_sum_s) && what.exceed_ratio >= 0 && what.exceed_ratio <= 1 &&
-           what.width >= capacity::least_width && what.width <= capacity::most_width;
+           is_time(what.duration_sum_s) && what.initial_trial_s <= what.final_trial_s &&
+           what.final_trial_s <= what.duration_sum_s && what.exceed_ratio >= 0 &&
+           what.exceed_ratio <= 1 && what.width >= capacity::least_width &&
+           what.width <= capacity::most_width;
 }
 
 bool plausible(const joins& what) {

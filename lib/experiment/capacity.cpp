@@ -184,10 +184,41 @@ std::optional<double> found_rate(const stats::run_record& of) {
                                                   : std::nullopt;
 }
 
+namespace {
+
+// So that the next block has a number.
+std::string_view what_helps(capacity::search_end end) {
+    using enum capacity::search_end;
+    switch (end) {
+        case unstable:
+            return "a longer goal_set, more accounts or a store that is filled first may help, for "
+                   "a "
+                   "store that grows in the search is another one at its end";
+        case at_least:
+            return "a higher most_rate, or a generator with more processors, finds where it ends";
+        case doomed:
+            return "a lower --rate, or a promise that can be kept, finds a rate";
+        case generator_limited:
+        case machine_full:
+            return "generator and server need processors of their own";
+        case queue_stays:
+            return "a lower most_rate, or a server that delivers what it has taken, lets it go on";
+        case out_of_time:
+        case out_of_trials:
+            return "a longer duration, a shorter goal_set or a wider width lets it come to its end";
+        default:
+            return {};
+    }
+}
+
+}  // namespace
+
 std::string why_not_found(const stats::run_record& of) {
     if (found_rate(of)) return {};
     if (!of.search) return "its record has no search of a rate";
-    return "its search ended without a rate: " + base::printable(of.search->sentence, 300);
+    const std::string_view helps = what_helps(of.search->result.end);
+    return fmt::format("its search ended without a rate: {}{}{}",
+                       base::printable(of.search->sentence, 300), helps.empty() ? "" : "; ", helps);
 }
 
 std::string promises_of(const results& of) {

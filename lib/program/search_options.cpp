@@ -15,11 +15,8 @@ using base::expected;
 namespace {
 
 expected<std::optional<double>> parse_width(std::string_view text) {
-    const auto share = base::parse_share(text);
-    if (!share || *share < capacity::least_width || *share > capacity::most_width)
-        return base::fail("\"{}\" is no width; give {} % to {} %, such as 0.5%",
-                          base::printable(text, 40), capacity::least_width * 100,
-                          capacity::most_width * 100);
+    const auto share = capacity::parse_width(text);
+    if (!share) return share.error();
     return std::optional(*share);
 }
 
@@ -61,7 +58,8 @@ cli::group search_group(search_choice& target, std::string_view due) {
                  "search it with trials in the open loop, from --rate on, for --duration at most",
                  cli::flag(target.wanted)},
                 {"--goal", "PROMISE", fmt::format("p99({})<1s", due),
-                 "what is promised, as a threshold: a percentile, or errors<0.1%",
+                 "what is promised, as a threshold: a percentile, or errors<0.1%; attributes of "
+                 "its own, such as ;final=60s,width=1%, may stand behind it",
                  cli::texts(target.promises), true},
                 {"--goal-set", "quick|standard|rfc2544", "standard",
                  "how long and how closely is searched",
@@ -99,7 +97,7 @@ expected<search_goals> goals_of(const search_choice& chosen, const std::vector<s
         if (!goal) return base::at("--goal", goal.error());
         const auto promise = capacity::counted_as(goal->lost, phases, due);
         if (!promise) return base::at("--goal: " + goal->of.promise, promise.error());
-        if (chosen.width) goal->of.width = *chosen.width;
+        if (chosen.width && !goal->own_width) goal->of.width = *chosen.width;
         made.goals.push_back(std::move(goal->of));
         made.promises.push_back(*promise);
     }

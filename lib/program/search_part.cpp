@@ -48,7 +48,8 @@ void search_part::describe(const client_options& chosen, stats::run_description&
         into.options["goal"] = promises.front();
     else
         into.options["goal"] = std::move(promises);
-    into.options["width"] = fmt::format("{:g}%", goals_->goals.front().width * 100);
+    into.options["width"] =
+        fmt::format("{:g}%", search.width.value_or(capacity::defaults_of(search.set).width) * 100);
     if (!search.wanted) {
         into.options["rate"] = fmt::format("{:g}% of the search's", search.share * 100);
         return;

@@ -318,14 +318,25 @@ std::string threshold_lines(const std::vector<threshold_result>& thresholds) {
 // What a search has found, each goal where there are several, and what it rests on.
 std::string search_rows(const capacity::search_record& of) {
     std::string text = row("found", of.sentence);
-    if (of.goals.size() > 1)
-        for (std::size_t i = 0; i < of.goals.size() && i < of.result.goals.size(); ++i)
-            text +=
-                row("", capacity::sentence_of(of.result.goals[i], of.goals[i], of.unit, of.beside));
+    if (of.goals.size() > 1) {
+        const bool unstable = of.result.end == capacity::search_end::unstable;
+        for (std::size_t i = 0; i < of.goals.size() && i < of.result.goals.size(); ++i) {
+            std::string said =
+                capacity::sentence_of(of.result.goals[i], of.goals[i], of.unit, of.beside);
+            if (unstable) said.append(", ").append(capacity::standing_of(of.result, i).result);
+            text += row("", said);
+        }
+    }
     const std::string confirmed = capacity::confirmation_text(of.result, of.unit);
     if (!confirmed.empty()) text += row("", confirmed);
-    text += row("", fmt::format("{} in {}", base::format_amount(of.result.trials, "trial"),
-                                duration_text(of.result.took_s)));
+    std::string took = fmt::format("{} in {}", base::format_amount(of.result.trials, "trial"),
+                                   duration_text(of.result.took_s));
+    if (of.goals.size() == 1 && of.result.goals.size() == 1)
+        if (const auto stands = capacity::standing_of(of.result, 0); stands.conditional_throughput)
+            took =
+                fmt::format("conditional throughput {} {}/s; {}",
+                            base::format_measured(*stands.conditional_throughput), of.unit, took);
+    text += row("", took);
     for (const std::string& one : capacity::busy_sessions(of))
         text += row(
             "", fmt::format("all {} were busy where it was not kept; more may carry more", one));

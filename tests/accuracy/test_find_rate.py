@@ -78,6 +78,17 @@ def test_two_promises_of_a_slow_server(behaving, programs, users_file, folder):
     assert not counted or found["capacity"]["result"]["limiting"] == 0 and found["capacity"]["result"]["goals"][0]["end"] in {"doomed", "unfinished"}
 
 
+def test_each_goal_has_attributes_of_its_own(programs, users_file, folder):
+    """Nobody listens; what was asked for stands in the record, of each goal."""
+    record = folder / "record.json"
+    run([programs.postal, "-t", "2", *QUICK, "--width", "4%", "--goal", "p99(message)<1s;final=6s,initial=3s,exceed=0.3", "--goal", "errors<1%;width=1%,sum=20s",
+         "--rate", "5/s", "--give-up", "1s", "--record", record, "127.0.0.1:1", users_file(2)])
+    goals = json.loads(record.read_text())["capacity"]["search_goals"]
+    keys = ("initial_trial_s", "final_trial_s", "duration_sum_s", "exceed_ratio", "width", "loss_ratio")
+    assert [tuple(goal[key] for key in keys) for goal in goals] == [(3, 6, 15, 0.3, 0.04, 0.01), (1, 5, 20, 0.5, 0.01, 0.01)]
+    assert [goal["promise"] for goal in goals] == ["p99(message)<1s;final=6s,initial=3s,exceed=0.3", "errors<1%;width=1%,sum=20s"]
+
+
 def test_a_silent_server_ends_the_search(programs, users_file, folder):
     """Nobody listens: the trials' messages are never begun, and it is given up."""
     record = folder / "record.json"
@@ -134,6 +145,9 @@ def test_a_queue_that_grows_is_a_backlog(bhm, postfix, postal, users_file):
     (["--find-rate", "--goal", "p99(data)<1s"], "so about the phase message, not data"),
     (["--find-rate", "--goal", "p99(message)<1s", "--goal-set", "rfc2544"], "allow no loss"),
     (["--find-rate", "--width", "0.01%"], '--width: "0.01%" is no width; give 0.1 % to 100 %'),
+    (["--find-rate", "--goal", "p99(message)<1s;final=2m"],
+     "--goal: p99(message)<1s: sum: 1m are too few for one final trial of 2m; give sum=2m or more"),
+    (["--find-rate", "--goal", "p99(message)<1s;width=9"], 'width: "9" is no width; give 0.1 % to 100 %'),
     (["--find-rate", "-c", "0"], "--find-rate: needs messages"),
 ], ids=lambda one: " ".join(one) if isinstance(one, list) else "")
 def test_refused(programs, users_file, words, why):

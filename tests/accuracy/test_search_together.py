@@ -129,7 +129,12 @@ def test_the_readers_are_the_limit(together):
     drawn = drawn_search(together.programs, together.folder / "postal.json")
     assert drawn["beside"] == ["rabid"]
     counted = [trial["beside"][0] for trial in search["trials"] if trial["goals"]]
-    assert [point[6] for point in drawn["trials"]] == [[[one["p99_us"], one["backlog_end"]]] for one in counted]
+    place, of_beside = ({name: at for at, name in enumerate(drawn[key])} for key in ("columns", "beside_columns"))
+    for point, one in zip(drawn["trials"], counted, strict=True):
+        (flow,) = point[place["beside"]]
+        # Charts have six digits.
+        assert flow[of_beside["backlog"]] == one["backlog_end"]
+        assert one["p99_us"] is None and flow[of_beside["p99"]] is None or flow[of_beside["p99"]] == pytest.approx(one["p99_us"], rel=1e-5)
 
 
 def test_the_readers_are_lost_in_the_middle(together):

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace postal::capacity {
 namespace {
@@ -15,6 +17,11 @@ namespace {
 constexpr double beyond_one_side = 0.05;  // of one-sided bounds
 constexpr double coarse_messages =
     10;  // show which side of a promise a load is on, far from its edge
+
+std::string duration_text(double seconds) {
+    return base::format_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(seconds)));
+}
 
 // Of a counter that may be a share, which messages it counts.
 base::expected<std::uint8_t> ends_of(const stats::counter& one) {
@@ -39,6 +46,77 @@ base::expected<std::uint8_t> ends_of(const stats::counter& one) {
                       base::alternatives(known));
 }
 
+base::expected<double> parse_seconds(std::string_view text, double most_s) {
+    const auto time = base::parse_duration(text);
+    if (!time || base::seconds_of(*time) < shortest_trial_s || base::seconds_of(*time) > most_s)
+        return base::fail("\"{}\" is no duration for it; give {} to {}", base::printable(text, 40),
+                          duration_text(shortest_trial_s), duration_text(most_s));
+    return base::seconds_of(*time);
+}
+
+base::expected<double> parse_trial_s(std::string_view text) {
+    return parse_seconds(text, longest_trial_s);
+}
+
+base::expected<double> parse_sum_s(std::string_view text) {
+    return parse_seconds(text, longest_sum_s);
+}
+
+base::expected<double> parse_exceed_ratio(std::string_view text) {
+    const auto ratio = base::parse_number(text);
+    if (!ratio || *ratio > most_exceed_ratio)
+        return base::fail("\"{}\" is no such ratio; give 0 to {}", base::printable(text, 40),
+                          most_exceed_ratio);
+    return *ratio;
+}
+
+struct attribute {
+    std::string_view name;
+    double goal::*value;
+    base::expected<double> (*parse)(std::string_view text);
+};
+constexpr std::array<attribute, 5> attributes{{{"initial", &goal::initial_trial_s, parse_trial_s},
+                                               {"final", &goal::final_trial_s, parse_trial_s},
+                                               {"sum", &goal::duration_sum_s, parse_sum_s},
+                                               {"exceed", &goal::exceed_ratio, parse_exceed_ratio},
+                                               {"width", &goal::width, parse_width}}};
+
+// Those of a set may be what does not fit.
+base::expected<void> fit_together(const goal& of) {
+    const std::string final = duration_text(of.final_trial_s);
+    if (of.initial_trial_s > of.final_trial_s)
+        return base::fail(
+            "initial: trials of {} are longer than the final ones, of {}; give initial={} or less",
+            duration_text(of.initial_trial_s), final, final);
+    if (of.final_trial_s > of.duration_sum_s)
+        return base::fail("sum: {} are too few for one final trial of {}; give sum={} or more",
+                          duration_text(of.duration_sum_s), final, final);
+    return {};
+}
+
+// "final=60s,sum=3m"; says whether the width was there.
+base::expected<bool> read_attributes(std::string_view text, goal& into) {
+    std::array<bool, attributes.size()> given{};
+    for (const std::string_view each : base::split(text, ',')) {
+        const std::size_t equals = each.find('=');
+        const std::string_view name = base::trim(each.substr(0, equals));
+        const auto* const found =
+            std::find_if(attributes.begin(), attributes.end(),
+                         [&](const attribute& one) { return one.name == name; });
+        if (found == attributes.end() || equals == each.npos)
+            return base::fail(
+                "\"{}\" is no attribute of a goal; give initial=2s, final=20s, sum=60s, exceed=0.5 "
+                "or width=2%, with a comma between",
+                base::printable(base::trim(each), 40));
+        if (std::exchange(given[static_cast<std::size_t>(found - attributes.begin())], true))
+            return base::fail("{}: is there twice; give it once", name);
+        const auto value = found->parse(base::trim(each.substr(equals + 1)));
+        if (!value) return base::at(std::string(name), value.error());
+        into.*found->value = *value;
+    }
+    return given.back();
+}
+
 }  // namespace
 
 goal defaults_of(goal_set set) {
@@ -53,9 +131,21 @@ goal defaults_of(goal_set set) {
     return {};
 }
 
-base::expected<counted_goal> parse_goal(std::string_view promise, goal_set set,
+base::expected<double> parse_width(std::string_view text) {
+    const auto share = base::parse_share(text);
+    if (!share || *share < least_width || *share > most_width)
+        return base::fail("\"{}\" is no width; give {} % to {} %, such as 0.5%",
+                          base::printable(text, 40), least_width * 100, most_width * 100);
+    return *share;
+}
+
+base::expected<counted_goal> parse_goal(std::string_view text, goal_set set,
                                         const std::vector<std::string>& phases,
                                         stats::counter_rows counters) {
+    // A threshold's own words behind a semicolon are for it to read.
+    std::size_t end = text.find(';');
+    if (end != text.npos && base::trim(text.substr(end + 1)).starts_with("abort")) end = text.npos;
+    const std::string_view promise = text.substr(0, end);
     const auto parsed = stats::threshold::parse(promise, phases, counters);
     if (!parsed) return parsed.error();
     const auto allowed = parsed->allows();
@@ -76,6 +166,14 @@ base::expected<counted_goal> parse_goal(std::string_view promise, goal_set set,
     made.of.promise = parsed->expression();
     made.of.metric = made.of.promise.substr(0, made.of.promise.find_first_of("<>=! "));
     made.of.loss_ratio = allowed->share;
+    if (end == text.npos) return made;
+    const std::string_view own = base::trim(text.substr(end + 1));
+    const auto width = read_attributes(own, made.of);
+    if (!width) return base::at(parsed->expression(), width.error());
+    const auto fits = fit_together(made.of);
+    if (!fits) return base::at(parsed->expression(), fits.error());
+    made.own_width = *width;
+    made.of.promise.append(";").append(own);  // two goals may differ in it alone
     return made;
 }
 

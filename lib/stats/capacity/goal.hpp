@@ -6,8 +6,9 @@
 // lost: "p99(message)<1s" allows 1 % to take a second or more, "errors<0.1%" one in a thousand to
 // fail. That share is the Goal Loss Ratio. Others, such as "mean(message)<1s", say nothing about
 // single messages and are refused. A set of goals ("quick", "standard", "rfc2544") has the
-// durations; docs/method.md says why they are what they are. Nothing here fails but parse_goal(),
-// with one line.
+// durations; docs/method.md says why they are what they are. Behind the promise may stand a goal's
+// own: "p99(message)<1s;final=60s,sum=3m,exceed=0.5,width=1%,initial=2s", each at most once. What
+// is parsed here fails with one line; nothing else here fails.
 #pragma once
 
 #include "base/result.hpp"
@@ -34,6 +35,11 @@ constexpr std::span<const std::string_view> words_of(goal_set) {
 inline constexpr double usual_search_s = 900;
 inline constexpr double least_width = 0.001;
 inline constexpr double most_width = 1;
+// What a goal's own attributes may be.
+inline constexpr double shortest_trial_s = 0.5;
+inline constexpr double longest_trial_s = 3600;
+inline constexpr double longest_sum_s = 86400;
+inline constexpr double most_exceed_ratio = 0.99;
 // Of a program beside the one that searches: what falls due of it for each message of the load.
 inline constexpr double least_share = 0.0001;
 inline constexpr double most_share = 100;
@@ -58,14 +64,18 @@ struct goal {
 struct counted_goal {
     goal of;
     stats::allowance lost;
+    bool own_width = false;  // it stood behind the promise
 };
 
-// Fails with one line on what is no threshold or allows no share of messages to be lost, and on one
-// that allows any with `rfc2544`, which has a Goal Loss Ratio of 0. `phases`, `counters`: as
-// threshold::parse().
+// Fails with one line on what is no threshold or allows no share of messages to be lost, on one
+// that allows any with `rfc2544`, which has a Goal Loss Ratio of 0, and on attributes that are none
+// or do not fit each other. `phases`, `counters`: as threshold::parse().
 [[nodiscard]] base::expected<counted_goal> parse_goal(
     std::string_view promise, goal_set set, const std::vector<std::string>& phases,
     stats::counter_rows counters = stats::all_counters());
+
+// "0.5%": the bounds of what is found may be so far apart. Fails with one line.
+[[nodiscard]] base::expected<double> parse_width(std::string_view text);
 
 // "20%", of a load: so much as that for each message of it. Fails with one line.
 [[nodiscard]] base::expected<double> parse_load_share(std::string_view text);

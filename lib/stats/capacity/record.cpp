@@ -63,12 +63,69 @@ std::string verdict_text(const recorded_trial& of) {
                                                  : "kept, perhaps by chance";
 }
 
+namespace {
+
+std::string_view result_text(const search_result& of, std::size_t goal) {
+    const bool limits = goal == of.limiting;
+    // Only the limiting goal is tried once more, and tells of the server that all have.
+    if (of.end == search_end::unstable) return limits ? "unstable" : "not confirmed";
+    if (of.end == search_end::at_least && limits) return "at least";
+    const bool confirmed = !limits || of.confirmed || of.confirmation.empty();
+    switch (of.goals.at(goal).end) {
+        case goal_end::regular:
+            return confirmed ? "found" : "found, not confirmed";
+        case goal_end::at_least:
+            return "at least";
+        case goal_end::doomed:
+            return "doomed";
+        case goal_end::not_closer:
+            return confirmed ? "not decided between the bounds"
+                             : "not decided between the bounds, not confirmed";
+        case goal_end::unfinished:
+            break;
+    }
+    return "not finished";
+}
+
+}  // namespace
+
+goal_standing standing_of(const search_result& of, std::size_t goal) {
+    const goal_result& found = of.goals.at(goal);
+    goal_standing made{.result = result_text(of, goal)};
+    if (of.end == search_end::unstable) return made;
+    made.lower = found.lower;
+    made.conditional_throughput = found.conditional_throughput;
+    if (of.end == search_end::at_least && goal == of.limiting) {
+        made.rate = found.lower;
+        return made;
+    }
+    made.upper = found.upper;
+    if (found.rate > 0) made.rate = found.rate;
+    return made;
+}
+
+namespace {
+
+// Of a trial that kept its promises, and left no more behind than it had found: so much a second
+// was finished at least; 0 of others.
+double finished_as_promised(const recorded_trial& of) {
+    double most_lost = 0;
+    for (const recorded_judgement& one : of.goals) {
+        if (one.said.measured != loss_class::low || one.said.growth > 0) return 0;
+        most_lost = std::max(most_lost, one.said.loss_ratio);
+    }
+    return of.goals.empty() ? 0 : of.asked.load * std::max(0.0, 1 - most_lost);
+}
+
+}  // namespace
+
 std::optional<generator_reach> reach_of(const search_record& of) {
     std::optional<generator_reach> highest;
     for (const recorded_trial& one : of.trials) {
-        if (one.goals.empty() || !one.generator_busy || !(*one.generator_busy > 0)) continue;
-        if (!highest || one.asked.load >= highest->load)
-            highest = generator_reach{one.asked.load, *one.generator_busy};
+        const double finished = finished_as_promised(one);
+        if (!(finished > 0) || !one.generator_busy || !(*one.generator_busy > 0)) continue;
+        if (!highest || finished >= highest->load)
+            highest = generator_reach{finished, *one.generator_busy};
     }
     return highest;
 }

@@ -71,10 +71,23 @@ struct search_record {
 // "kept", "missed, perhaps by chance", "says nothing: the machine was full".
 [[nodiscard]] std::string verdict_text(const recorded_trial& of);
 
-// How far the generator is from its own limit, by the highest load of a trial that counts and of
-// which it is known; nothing without one.
+// What is said of one goal beside the others. Its bounds are what trials showed; where the search
+// came out otherwise when it tried once more, they bound nothing.
+struct goal_standing {
+    std::string_view result{};     // "found", "unstable", "not decided between the bounds"
+    std::optional<double> rate{};  // the best guess
+    // What is marked as the result; without a lower one nothing is.
+    std::optional<double> lower{};
+    std::optional<double> upper{};
+    std::optional<double> conditional_throughput{};
+};
+[[nodiscard]] goal_standing standing_of(const search_result& of, std::size_t goal);
+
+// How far the generator is from its own limit, by the trial that finished most of those that kept
+// all promises and of which it is known; nothing without one. What was offered and not taken would
+// make a generator of any that waits.
 struct generator_reach {
-    double load = 0;
+    double load = 0;  // that was finished as promised
     double busy = 0;  // a share of its time
 
     // At which its busiest worker would have no time left.

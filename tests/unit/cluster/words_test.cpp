@@ -443,6 +443,8 @@ TEST_CASE("who joins a search is refused where its part cannot be, and else arri
     CHECK(refused([](joins& one) { one.goals[0].loss_ratio = -0.1; }));
     CHECK(refused([](joins& one) { one.goals[0].final_trial_s = 0; }));
     CHECK(refused([](joins& one) { one.goals[0].duration_sum_s = 1e12; }));
+    CHECK(refused([](joins& one) { one.goals[0].initial_trial_s = 21; }));
+    CHECK(refused([](joins& one) { one.goals[0].duration_sum_s = 19; }));
     CHECK(refused([](joins& one) { one.goals[0].exceed_ratio = 2; }));
     CHECK(refused([](joins& one) { one.goals[1].width = 0; }));
 }

@@ -174,6 +174,8 @@ TEST_CASE("experiment: with [capacity] its load searches, and what it finds is c
         {head + "goal_set = \"fast\"\n" + rest,
          "e.toml:2: goal_set: \"fast\" is none; there are quick, standard, rfc2544"},
         {head + "width = \"0.01%\"\n" + rest, "e.toml:2: width: want 0.1% to 100%"},
+        {head + "goal = [\"p99(message)<1s;final=2m\"]\n" + rest,
+         "e.toml:2: goal: p99(message)<1s: sum: 1m are too few for one final trial of 2m"},
         {head + "goal = [\"mean(message)<1s\"]\n" + rest,
          "e.toml:2: goal: mean(message)<1s: a goal says which share of the messages"},
         {head + "goal = [\"p99(session)<1s\"]\n" + rest, "e.toml:2: goal: "},

@@ -37,6 +37,66 @@ TEST_CASE("capacity: a promise is a threshold that allows a share of the message
     }
 }
 
+TEST_CASE("capacity: a goal may have attributes of its own, and the set has the others") {
+    const auto made =
+        parse_goal("p99(message)<1s; final=60s, sum=3m,exceed=0,width=0.5%,initial=4s",
+                   goal_set::quick, phases);
+    REQUIRE(made.has_value());
+    CHECK(made->of.final_trial_s == 60);
+    CHECK(made->of.duration_sum_s == 180);
+    CHECK(made->of.exceed_ratio == 0);
+    CHECK(made->of.width == Approx(0.005));
+    CHECK(made->own_width);
+    CHECK(made->of.initial_trial_s == 4);
+    CHECK(made->of.loss_ratio == 0.01);
+    CHECK(made->of.metric == "p99(message)");
+    CHECK(made->of.promise == "p99(message)<1s;final=60s, sum=3m,exceed=0,width=0.5%,initial=4s");
+    const auto some = parse_goal("errors<0.1%;final=30s", goal_set::standard, phases);
+    REQUIRE(some.has_value());
+    CHECK(some->of.final_trial_s == 30);
+    CHECK(some->of.duration_sum_s == 60);
+    CHECK(some->of.width == 0.02);
+    CHECK_FALSE(some->own_width);
+    CHECK(some->of.metric == "errors");
+}
+
+TEST_CASE(
+    "capacity: attributes that are none, or do not fit, are refused with what would be right") {
+    struct row {
+        const char* attributes;
+        const char* reason;
+    };
+    const row of = GENERATE(
+        row{"", "\"\" is no attribute of a goal; give initial=2s, final=20s,"},
+        row{"final", "\"final\" is no attribute of a goal"},
+        row{"last=20s", "\"last=20s\" is no attribute of a goal"},
+        row{"loss=1%", "\"loss=1%\" is no attribute of a goal"},
+        row{"final=20s;sum=60s", "final: \"20s;sum=60s\" is no duration for it; give 500ms to 1h"},
+        row{"final=20", "final: \"20\" is no duration for it; give 500ms to 1h"},
+        row{"final=499ms", "final: \"499ms\" is no duration for it; give 500ms to 1h"},
+        row{"final=61m", "final: \"61m\" is no duration for it; give 500ms to 1h"},
+        row{"initial=0s", "initial: \"0s\" is no duration for it; give 500ms to 1h"},
+        row{"sum=25h", "sum: \"25h\" is no duration for it; give 500ms to 1d"},
+        row{"exceed=1", "exceed: \"1\" is no such ratio; give 0 to 0.99"},
+        row{"exceed=-1", "exceed: \"-1\" is no such ratio; give 0 to 0.99"},
+        row{"exceed=nan", "exceed: \"nan\" is no such ratio; give 0 to 0.99"},
+        row{"width=0.01%", "width: \"0.01%\" is no width; give 0.1 % to 100 %"},
+        row{"width=2", "width: \"2\" is no width; give 0.1 % to 100 %"},
+        row{"final=9s,final=9s", "final: is there twice; give it once"},
+        row{"initial=30s",
+            "initial: trials of 30s are longer than the final ones, of 20s; give "
+            "initial=20s or less"},
+        row{"final=2m", "sum: 1m are too few for one final trial of 2m; give sum=2m or more"},
+        row{"sum=10s", "sum: 10s are too few for one final trial of 20s; give sum=20s or more"});
+    CAPTURE(of.attributes);
+    const auto made =
+        parse_goal(std::string("p99(message)<1s;") + of.attributes, goal_set::standard, phases);
+    REQUIRE_FALSE(made.has_value());
+    CHECK_THAT(made.error().message,
+               Catch::StartsWith(std::string("p99(message)<1s: ") + of.reason));
+    CHECK(made.error().message.find('\n') == std::string::npos);
+}
+
 TEST_CASE("capacity: what says nothing about single messages is no goal") {
     struct row {
         const char* promise;

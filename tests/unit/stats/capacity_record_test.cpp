@@ -82,7 +82,7 @@ TEST_CASE("capacity: how far the generator is from its own limit") {
         recorded_trial one;
         one.asked.load = load;
         one.generator_busy = busy;
-        if (counts) one.goals.emplace_back();
+        if (counts) one.goals.emplace_back().said.measured = loss_class::low;
         of.trials.push_back(one);
     };
     trial(400, 0.5, true);
@@ -98,6 +98,19 @@ TEST_CASE("capacity: how far the generator is from its own limit") {
           "postal could do about 3,200 messages/s or more by itself: its busiest worker was 25.0 % "
           "busy at "
           "800/s");
+    // A server takes what it can, however much is offered: that the generator waits shows nothing.
+    trial(8000, 0.01, true);
+    of.trials.back().goals.front().said.measured = loss_class::high;
+    trial(4000, 0.01, true);
+    of.trials.back().goals.front().said.growth = 0.1;
+    trial(2000, 0.01, true);
+    of.trials.back().goals.emplace_back().said.measured = loss_class::high;
+    CHECK(reach_of(of)->rate() == 3200);
+    // What was lost within the promise was not finished.
+    trial(1000, 0.25, true);
+    of.trials.back().goals.front().said.loss_ratio = 0.1;
+    CHECK(reach_of(of)->load == Approx(900));
+    CHECK(reach_of(of)->rate() == Approx(3600));
 }
 
 TEST_CASE("capacity: what waits in a server's queue stands with a trial where it was counted") {
