@@ -297,8 +297,3 @@ def good_smtps(peer):
     peer.start_tls(peer.server.context)
     peer.write(b"220 peer.example.com ESMTP\r\n")
     take_mail(peer)
-
-
-def good_plain_smtp(peer):
-    peer.write(b"220 peer.example.com ESMTP\r\n")
-    take_mail(peer)

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "../temporary_folder.hpp"
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -20,23 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class folder {
-  public:
-    folder() {
-        std::string name = fs::temp_directory_path() / "write-file-XXXXXX";
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    ~folder() { fs::remove_all(path_); }
-    folder(const folder&) = delete;
-    folder& operator=(const folder&) = delete;
-
-    std::string operator/(const std::string& name) const { return path_ / name; }
-    long files() const { return std::distance(fs::directory_iterator(path_), {}); }
-
-  private:
-    fs::path path_;
-};
+using folder = test::temporary_folder;
 
 void put(const std::string& path, const std::string& text) {
     std::ofstream(path) << text;

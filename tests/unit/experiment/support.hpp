@@ -2,6 +2,7 @@
 // A folder for what a test starts, and a supervisor.
 #pragma once
 
+#include "../temporary_folder.hpp"
 #include "experiment/journal.hpp"
 #include "experiment/supervisor.hpp"
 
@@ -18,27 +19,7 @@
 
 namespace test {
 
-class folder {
-  public:
-    folder() {
-        std::string made =
-            (std::filesystem::temp_directory_path() / "postal-experiment-XXXXXX").string();
-        if (::mkdtemp(made.data()) == nullptr) FAIL("mkdtemp");
-        path_ = made;
-    }
-    ~folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    folder(const folder&) = delete;
-    folder& operator=(const folder&) = delete;
-
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-    std::string path() const { return path_.string(); }
-
-  private:
-    std::filesystem::path path_;
-};
+struct folder : temporary_folder {};
 
 inline std::string read(const std::string& path) {
     std::ostringstream text;

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "book.hpp"
-#include "ledger/schema_tables.hpp"
 
 using namespace ledger_test;
 
@@ -108,22 +107,6 @@ class read_book {
     std::unique_ptr<writer> writer_;
     std::unique_ptr<row_buffer> rows_;
 };
-
-// The same rows in a file of schema 3, in its place.
-void make_schema_3(const std::string& path) {
-    std::string sql = "ATTACH '" + path + "' AS newer;" + tables_of(3);
-    for (const char* table : {"meta", "runs", "addresses", "outcomes", "conditions", "ways",
-                              "extents", "removed", "visits"})
-        sql += std::string("INSERT INTO ") + table + " SELECT * FROM newer." + table + ";";
-    sql +=
-        "INSERT INTO sent SELECT number, run, session, sequence, recipient, sender, outcome, "
-        "counted, code, enhanced, time_us FROM newer.sent;"
-        "INSERT INTO seen SELECT number, observer, run, session, sequence, mailbox, condition, "
-        "way, server, uid_validity, uid, place, detail, time_us, sent_us FROM newer.seen;";
-    run_sql(path + ".3", sql + "PRAGMA application_id = 0x506f734c; PRAGMA user_version = 3");
-    std::filesystem::remove(path);
-    std::filesystem::rename(path + ".3", path);
-}
 
 }  // namespace
 
@@ -316,7 +299,7 @@ TEST_CASE("ledger report: ledgers of schema 3 are read, alone and joined, and no
         all.seen(0, "a", 102, 5).visit("a", extent::complete, 103).visit("a", extent::incoming, 99);
         all.report();
     }
-    make_schema_3(here / "b");
+    make_older(here / "b", 3);
     const auto check = [](const answers& got) {
         CHECK(got.totals.vanished == 1);
         CHECK(got.totals.lost == 1);

@@ -3,28 +3,11 @@
 #include <filesystem>
 
 #include "book.hpp"
-#include "ledger/schema_tables.hpp"
 #include "ledger/size_class.hpp"
 
 using namespace ledger_test;
 
 namespace {
-
-// The same rows in a file of schema 4, in its place.
-void make_schema_4(const std::string& path) {
-    std::string sql = "ATTACH '" + path + "' AS newer;" + tables_of(4);
-    for (const char* table : {"meta", "runs", "addresses", "outcomes", "conditions", "ways",
-                              "extents", "removed", "visits", "actions", "returned"})
-        sql += std::string("INSERT INTO ") + table + " SELECT * FROM newer." + table + ";";
-    sql +=
-        "INSERT INTO sent SELECT number, run, session, sequence, recipient, sender, outcome, "
-        "counted, code, enhanced, time_us FROM newer.sent;"
-        "INSERT INTO seen SELECT number, observer, run, session, sequence, mailbox, condition, "
-        "way, server, uid_validity, uid, place, detail, time_us, sent_us FROM newer.seen;";
-    run_sql(path + ".4", sql + "PRAGMA application_id = 0x506f734c; PRAGMA user_version = 4");
-    std::filesystem::remove(path);
-    std::filesystem::rename(path + ".4", path);
-}
 
 struct said {
     summary totals;
@@ -117,7 +100,7 @@ TEST_CASE("ledger sizes: what is lost is counted in the class of the message") {
 TEST_CASE("ledger sizes: older ledgers have none, alone and joined with newer ones") {
     const folder here;
     { book(here / "old").sent(0, "a", outcome::accepted, 0, 5000).sent(1, "b").report(); }
-    make_schema_4(here / "old");
+    make_older(here / "old", 4);
     { book(here / "new").sent(0, "a", outcome::accepted, 1, 5000).report(); }
     auto sink = open(here / "sink", [] {
         run_entry one = run_of(7, "bhm");

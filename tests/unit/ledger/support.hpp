@@ -12,9 +12,11 @@
 
 #include <stdlib.h>
 
+#include "../temporary_folder.hpp"
 #include "ledger/database.hpp"
 #include "ledger/reader.hpp"
 #include "ledger/row_buffer.hpp"
+#include "ledger/schema_tables.hpp"
 #include "ledger/writer.hpp"
 
 namespace ledger_test {
@@ -23,22 +25,7 @@ using namespace postal::ledger;
 
 extern thread_local unsigned allocations_to_fail;  // of this thread; evidence_test.cpp
 
-class folder {
-  public:
-    folder() {
-        std::string name = std::filesystem::temp_directory_path() / "ledger-XXXXXX";
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    ~folder() { std::filesystem::remove_all(path_); }
-    folder(const folder&) = delete;
-    folder& operator=(const folder&) = delete;
-
-    std::string operator/(const std::string& name) const { return path_ / name; }
-
-  private:
-    std::filesystem::path path_;
-};
+using folder = test::temporary_folder;
 
 inline run_entry run_of(std::uint64_t number, const std::string& program = "postal") {
     return {.run = number,
@@ -96,6 +83,25 @@ inline told report(const std::string& path, discrepancy list = discrepancy::lost
     result.totals = said->totals;
     result.runs = said->runs;
     return result;
+}
+
+// The same rows in a file of schema 3 or 4, in its place.
+inline void make_older(const std::string& path, int schema) {
+    const std::string older = path + ".older";
+    std::string sql = "ATTACH '" + path + "' AS newer;" + tables_of(schema);
+    std::vector<std::string> tables{"meta", "runs",    "addresses", "outcomes", "conditions",
+                                    "ways", "extents", "removed",   "visits"};
+    if (schema > 3) tables.insert(tables.end(), {"actions", "returned"});
+    for (const std::string& table : tables)
+        sql += "INSERT INTO " + table + " SELECT * FROM newer." + table + ";";
+    sql +=
+        "INSERT INTO sent SELECT number, run, session, sequence, recipient, sender, outcome, "
+        "counted, code, enhanced, time_us FROM newer.sent;"
+        "INSERT INTO seen SELECT number, observer, run, session, sequence, mailbox, condition, "
+        "way, server, uid_validity, uid, place, detail, time_us, sent_us FROM newer.seen;";
+    run_sql(older, sql + "PRAGMA application_id = 0x506f734c; PRAGMA user_version = " +
+                       std::to_string(schema));
+    std::filesystem::rename(older, path);
 }
 
 }  // namespace ledger_test

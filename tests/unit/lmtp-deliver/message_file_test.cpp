@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "../temporary_folder.hpp"
+
 #include <filesystem>
 #include <string>
 
@@ -13,14 +15,7 @@ using namespace postal::lmtp_deliver;
 
 namespace {
 
-struct folder {
-    folder() {
-        std::string name = "/tmp/postal-message-XXXXXX";
-        path = ::mkdtemp(name.data());
-    }
-    ~folder() { std::filesystem::remove_all(path); }
-    std::string path;
-};
+using folder = test::temporary_folder;
 
 std::string content_of(const postal::base::file_descriptor& file) {
     std::string text(1 << 20, '\0');
@@ -47,7 +42,7 @@ TEST_CASE("message file: what was appended is read whole, in memory and on disk"
           row{10, 11, false, "over the limit in the middle"},
           row{3, 70'000, false, "large pieces"}}) {
         INFO(each.reason);
-        const storage_rules rules{100, place.path};
+        const storage_rules rules{100, place.path()};
         message_file file(rules);
         std::string wanted;
         for (std::size_t i = 0; i < each.pieces; ++i) {
@@ -67,7 +62,7 @@ TEST_CASE("message file: what was appended is read whole, in memory and on disk"
         const auto headed = file.open_copy("Head: 1\r\n");
         REQUIRE(headed.has_value());
         CHECK(content_of(*headed) == "Head: 1\r\n" + wanted);
-        CHECK(std::filesystem::is_empty(place.path));  // unlinked
+        CHECK(std::filesystem::is_empty(place.path()));  // unlinked
     }
 }
 

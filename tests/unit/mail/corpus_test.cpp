@@ -117,7 +117,7 @@ TEST_CASE("corpus: a directory gives its mails in the order of names") {
 
 TEST_CASE("corpus: nothing at all is refused") {
     const test::temporary_folder folder;
-    CHECK_THAT(load_corpus(folder.text()).error().message, Catch::Contains("no mail"));
+    CHECK_THAT(load_corpus(folder.path()).error().message, Catch::Contains("no mail"));
     CHECK_THAT(load_corpus(folder / "missing").error().message, Catch::Contains("No such file"));
     CHECK_THAT(load_corpus(folder.write("empty", "")).error().message, Catch::Contains("empty"));
     CHECK_FALSE(corpus_plan::create(test::options_for(body_kind::ascii, 0), {}).has_value());
@@ -208,5 +208,5 @@ TEST_CASE("corpus: the e-mails of CPython's tests are sent unharmed") {
         ++copied;
     }
     CHECK(copied >= 40);
-    check_all_sent(load_corpus(folder.text()).value());
+    check_all_sent(load_corpus(folder.path()).value());
 }

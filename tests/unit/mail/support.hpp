@@ -2,48 +2,14 @@
 // What the tests of lib/mail share: temporary folders, joining parts, undoing dot-stuffing.
 #pragma once
 
+#include "../temporary_folder.hpp"
 #include "mail/message_factory.hpp"
 
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace test {
-
-class temporary_folder {
-  public:
-    temporary_folder() {
-        std::string name = (std::filesystem::temp_directory_path() / "postal-mail-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-        path_ = name;
-    }
-    ~temporary_folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    temporary_folder(const temporary_folder&) = delete;
-    temporary_folder& operator=(const temporary_folder&) = delete;
-
-    std::string operator/(std::string_view name) const { return (path_ / name).string(); }
-    std::string text() const { return path_.string(); }
-
-    // Writes a file, with the folders that it needs, and gives its path.
-    std::string write(std::string_view name, std::string_view content) const {
-        const auto path = path_ / name;
-        std::filesystem::create_directories(path.parent_path());
-        std::ofstream(path, std::ios::binary) << content;
-        return path.string();
-    }
-
-  private:
-    std::filesystem::path path_;
-};
 
 inline std::string joined(std::span<const std::string_view> parts) {
     std::string whole;

@@ -86,7 +86,7 @@ TEST_CASE("user list: files that cannot be used are refused by name") {
     REQUIRE_FALSE(missing.has_value());
     CHECK_THAT(missing.error().message,
                Catch::Contains("missing") && Catch::Contains("No such file"));
-    const auto directory = load_users(folder.text());
+    const auto directory = load_users(folder.path());
     REQUIRE_FALSE(directory.has_value());
     CHECK_THAT(directory.error().message, Catch::Contains("directory"));
     const auto empty = load_users(folder.write("empty", ""));

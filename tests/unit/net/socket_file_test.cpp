@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "../temporary_folder.hpp"
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -33,23 +35,7 @@ bool is_root() {
     return ::geteuid() == 0;
 }
 
-class folder {
-  public:
-    folder() {
-        std::string name = fs::temp_directory_path() / "socket-XXXXXX";
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    ~folder() { fs::remove_all(path_); }
-    folder(const folder&) = delete;
-    folder& operator=(const folder&) = delete;
-
-    std::string operator/(const std::string& name) const { return path_ / name; }
-    long files() const { return std::distance(fs::directory_iterator(path_), {}); }
-
-  private:
-    fs::path path_;
-};
+using folder = test::temporary_folder;
 
 struct stat status_of(const std::string& path) {
     struct stat is {};

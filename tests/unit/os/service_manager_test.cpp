@@ -10,6 +10,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "../temporary_folder.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -20,20 +22,7 @@ using namespace postal;
 
 namespace {
 
-class folder {
-  public:
-    folder() {
-        std::string name = "/tmp/service_manager_test.XXXXXX";
-        path_ = ::mkdtemp(name.data());
-    }
-    folder(const folder&) = delete;
-    folder& operator=(const folder&) = delete;
-    ~folder() { std::filesystem::remove_all(path_); }
-    [[nodiscard]] std::string operator/(const char* name) const { return path_ + "/" + name; }
-
-  private:
-    std::string path_;
-};
+using folder = test::temporary_folder;
 
 int bound_socket(int type, const std::string& path) {
     const int socket = ::socket(AF_UNIX, type | SOCK_CLOEXEC, 0);

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "../temporary_folder.hpp"
+
 #include <cstdlib>
 #include <filesystem>
 #include <future>
@@ -19,19 +21,7 @@ using namespace postal::program;
 
 namespace {
 
-struct folder {
-    folder() {
-        char made[] = "/tmp/partners-XXXXXX";
-        REQUIRE(::mkdtemp(made) != nullptr);
-        top = made;
-    }
-    folder(const folder&) = delete;
-    folder& operator=(const folder&) = delete;
-    ~folder() { std::filesystem::remove_all(top); }
-    std::string socket(const std::string& name) const { return top + "/" + name; }
-
-    std::string top;
-};
+using folder = test::temporary_folder;
 
 cluster::joins reader() {
     return {.version = std::string(base::build_version),
@@ -74,15 +64,15 @@ cluster::word heard(net::parcel_line& from, std::size_t phases = 0) {
 TEST_CASE(
     "search partners: what they promise and how much of them is due becomes part of a search") {
     const folder in;
-    auto all = search_partners::open({in.socket("a"), in.socket("b")});
+    auto all = search_partners::open({in / "a", in / "b"});
     REQUIRE(all.has_value());
-    auto one = joined(in.socket("a"), reader());
+    auto one = joined(in / "a", reader());
     cluster::joins second = reader();
     second.share = 3;
     second.at_random = true;
-    auto other = joined(in.socket("b"), second);
+    auto other = joined(in / "b", second);
     REQUIRE(all->assemble(10s).has_value());
-    CHECK_FALSE(std::filesystem::exists(in.socket("a")));  // nobody else can join
+    CHECK_FALSE(std::filesystem::exists(in / "a"));  // nobody else can join
 
     const auto flows = all->flows();
     REQUIRE(flows.size() == 2);
@@ -149,16 +139,16 @@ TEST_CASE(
 TEST_CASE("search partners: who cannot have a part is refused with one line") {
     const folder in;
     const auto refusal = [&](const cluster::word& said) {
-        auto all = search_partners::open({in.socket("a")});
+        auto all = search_partners::open({in / "a"});
         REQUIRE(all.has_value());
-        auto line = net::parcel_line::connect(in.socket("a")).value();
+        auto line = net::parcel_line::connect(in / "a").value();
         line->send(cluster::encode(said));
         const auto met = all->assemble(10s);
         REQUIRE_FALSE(met.has_value());
         CHECK(met.error().message.find('\n') == std::string::npos);
         return met.error().message;
     };
-    const std::string option = "--search-socket " + in.socket("a") + ": ";
+    const std::string option = "--search-socket " + in / "a" + ": ";
     cluster::joins older = reader();
     older.version = "0.70";
     CHECK_THAT(refusal(older), Catch::StartsWith(option + "rabid there is version 0.70, this is "));
@@ -173,20 +163,20 @@ TEST_CASE("search partners: who cannot have a part is refused with one line") {
 
 TEST_CASE("search partners: nobody is waited for without an end") {
     const folder in;
-    auto all = search_partners::open({in.socket("a")});
+    auto all = search_partners::open({in / "a"});
     CHECK(all->assemble(20ms).error().message ==
-          "--search-socket " + in.socket("a") +
+          "--search-socket " + in / "a" +
               ": nobody joined within 20ms; the other program wants --join-search");
-    CHECK(joined_search::join(in.socket("b"), reader(), 20ms).error().message ==
-          "--join-search " + in.socket("b") + ": nobody searches there within 20ms");
+    CHECK(joined_search::join(in / "b", reader(), 20ms).error().message ==
+          "--join-search " + in / "b" + ": nobody searches there within 20ms");
     // There is somebody, who does not begin.
-    CHECK(joined_search::join(in.socket("a"), reader(), 20ms).error().message ==
-          "--join-search " + in.socket("a") + ": it did not begin within 20ms");
+    CHECK(joined_search::join(in / "a", reader(), 20ms).error().message ==
+          "--join-search " + in / "a" + ": it did not begin within 20ms");
 }
 
 TEST_CASE("search partners: both sides meet") {
     const folder in;
-    const std::string socket = in.socket("a");
+    const std::string socket = in / "a";
     auto all = search_partners::open({socket});
     REQUIRE(all.has_value());
     // Signals are heard by one at a time: the other side is its words, until it has begun to wait.
@@ -215,7 +205,7 @@ TEST_CASE("search partners: both sides meet") {
 
 TEST_CASE("search partners: a search of another version is not joined, nor one by another clock") {
     const folder in;
-    const std::string socket = in.socket("a");
+    const std::string socket = in / "a";
     auto door = net::parcel_door::open(socket);
     REQUIRE(door.has_value());
     const auto refusal = [&](const cluster::welcome& welcome, std::optional<cluster::start> start) {

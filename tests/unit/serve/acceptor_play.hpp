@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "../temporary_folder.hpp"
 #include "base/file_descriptor.hpp"
 
 namespace acceptor_play {
@@ -37,22 +38,13 @@ struct last_counts final : load::run_watcher {
 
 class folder {
   public:
-    folder() {
-        std::string name = std::filesystem::temp_directory_path() / "acceptor-XXXXXX";
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    ~folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
     std::string socket() const { return path_ / "socket"; }
-    serve::listening_endpoint endpoint() const { return {*net::parse_endpoint(text(), 0)}; }
+    serve::listening_endpoint endpoint() const {
+        return {*net::parse_endpoint("unix:" + socket(), 0)};
+    }
 
   private:
-    std::string text() const { return "unix:" + socket(); }
-
-    std::filesystem::path path_;
+    test::temporary_folder path_;
 };
 
 // A client with blocking calls, which give up in the end.
