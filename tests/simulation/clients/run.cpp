@@ -41,7 +41,7 @@ using simulation::must;
 using std::chrono::seconds;
 
 constexpr unsigned most_accounts = 10;
-constexpr nanoseconds limit = std::chrono::hours(24);
+constexpr nanoseconds longest_run = std::chrono::hours(24);
 constexpr std::uint16_t imap_port = 143;
 constexpr std::uint16_t pop3_port = 110;
 
@@ -217,7 +217,7 @@ outcome apparatus::perform(const scenario& of) {
                                     return make_server(servers, to, log,
                                                        bad_answers_of_line(of, to.number()));
                                 }},
-                           limit);
+                           longest_run);
     for (const nanoseconds when : reads ? of.mail : std::vector<nanoseconds>())
         below.at(when, [&] {
             put_something(servers.boxes[address_of(random.below(of.accounts))], random);

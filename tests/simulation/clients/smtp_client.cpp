@@ -32,11 +32,11 @@ class smtp_client final : public dialogue {
         unsigned code = 0;
         std::from_chars(said.data(), said.data() + std::min<std::size_t>(3, said.size()), code);
         const bool more = said.size() > 3 && said[3] == '-';
-        if (!more && code != 421) heard(code);
+        if (!more && code != 421) act_on(code);
         return end + 2;
     }
 
-    void heard(unsigned code) {
+    void act_on(unsigned code) {
         if (awaited_.empty()) {
             house_.wrong.emplace_back("a reply to nothing");
             return;
