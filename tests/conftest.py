@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fixtures of all tests that start processes. Each test gets its own servers, ports and folders.
+"""Fixtures of all tests that start processes. Each test gets its own servers, ports and folders; a browser is there for several.
 
 Run as `/usr/bin/python3 -m pytest -n 4 tests`; with --full every case runs, each at its whole size. The programs under test are
 those in $POSTAL_BIN, or in build/release/bin. A peer (Postfix, Dovecot, swaks, …) that is not installed fails the test where

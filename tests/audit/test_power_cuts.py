@@ -122,8 +122,9 @@ def test_a_disk_that_stalls_is_taken_away(audit):
 
 
 def test_torn_writes_are_told(audit):
+    """Of few writes that were not flushed it may be that none is torn: so there are many draws of them."""
     audit("nothing", cuts=2)
-    done = audit.run("--torn", "50%", "--draws", "4", timeout=120)
+    done = audit.run("--torn", "50%", "--draws", "8", timeout=120)
     assert done.status == 0, done.stderr
     torn = [image for image in audit.images("nothing") if image["torn"]]
     assert torn and all(image["survival"] == "some" and image["torn"] <= image["survived"] for image in torn)

@@ -121,6 +121,7 @@ def test_zero_messages_a_connection(bhm, postal, users):
 
 # Runs that are cut short.
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("load", ["up to five a connection", "plain", "sixteen in flight", "open loop", "two workers"])
 def test_signal(bhm, start, number, load):

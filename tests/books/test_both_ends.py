@@ -39,7 +39,7 @@ REFUSALS = {
 SENDERS = ("senders", "by the size that was said", "senders, recipients")
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(9)
 @pytest.mark.parametrize("dialect", ["SMTP", "LMTP"])
 @pytest.mark.parametrize("load", LOADS)
 @pytest.mark.parametrize("refused", REFUSALS)

@@ -19,20 +19,20 @@ def ext4(size="16M", make=MAKE, options="", device=""):
     return EXT4.format(size=size, make=make, options=options) + (f'device = "{device}"\n' if device else "")
 
 
-def test_ext4_with_and_without_barriers_below_dovecot(experiment, tool):
+def test_ext4_with_and_without_barriers_below_dovecot(experiment, tool, sized):
     """The sample, with fewer variants and shorter runs: what barrier=0 saves is flushes of the device."""
     tool("dovecot")
-    text = SAMPLE.read_text()
+    text, blocks = SAMPLE.read_text(), sized(2, 3)
     head, *variants = text.split("[[variant]]")
     chosen = [each for each in variants if re.search(r'name = "(default|default again|barrier=0)"', each)]
     assert len(chosen) == 3
     experiment.file.write_text("[[variant]]".join([head, *chosen]))
     ended = experiment.run("--set", "size=64M", "--set", f"port={experiment.port}", "--set", "sessions=2", "--duration", "1200ms",
-                           "--warmup", "0s", "--blocks", "3", "--seed", "5")
+                           "--warmup", "0s", "--blocks", blocks, "--seed", "5")
     assert ended.status == 0, ended.stderr
     experiment.check_clean()
     record = experiment.record
-    assert {run[:2] for run in experiment.runs} == experiment.planned and len(experiment.runs) == 9
+    assert {run[:2] for run in experiment.runs} == experiment.planned and len(experiment.runs) == 3 * blocks
     assert all(run[2] == "complete" for run in experiment.runs), ended.stderr
     for run, (_, variant, _) in zip(record["runs"], experiment.runs):
         assert re.match(r"/dev/loop\d+ .*/results/mount ext4 ", run["mounted"])

@@ -41,7 +41,7 @@ def spool():
 
 
 def test_whatever_was_acknowledged_was_delivered(lmtp_deliver, programs, folder, users_file, spool, sized):
-    messages = sized(2_500, 10_000)
+    messages = sized(1_500, 10_000)
     # dd starts fast, and writes the file before it ends with 0
     agent = template("/bin/dd", f"of={literal(spool)}/%id%", "bs=64K", "status=none")
     place = f"127.0.0.1:{free_port()}"

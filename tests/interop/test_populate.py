@@ -228,10 +228,11 @@ def test_the_ledger_knows_each_message(filled, folder, report):
     assert status == 3 and wrong(found) == {"duplicated": 3, "corrupt": 1}, found
 
 
-def test_a_killed_run_is_gone_on_with(filled, folder, report, programs):
+def test_a_killed_run_is_gone_on_with(filled, folder, report, programs, sized):
     server, populate = filled()
     book = folder / "book.db"
-    recipe = SMALL.replace("120", "3000")
+    each = sized(1500, 3000)
+    recipe = SMALL.replace("120", str(each))
     killed = Process([programs.rabid, "--populate", recipe, "-p", "2", "--ledger", book, "--imap", server.imap, server.imap, server.logins],
                      folder, "killed")
     wait_until(lambda: book.exists() and sent_rows(book) > 300, "some messages in the ledger")
@@ -242,11 +243,11 @@ def test_a_killed_run_is_gone_on_with(filled, folder, report, programs):
                 and not line.startswith("username")]
     wait_until(lambda: not at_work(), lambda: f"the end of both sessions: {at_work()}")
     run = populate("--ledger", book, recipe=recipe)
-    assert run.record["totals"]["confirmed"] == 6000
-    assert all(messages(mailbox(server, user)) == 3000 for user in server.users)
+    assert run.record["totals"]["confirmed"] == 2 * each
+    assert all(messages(mailbox(server, user)) == each for user in server.users)
     found, status = report(book)
     assert status == 0 and not wrong(found), found
-    assert found["found"] == 6000
+    assert found["found"] == 2 * each
 
 
 def sent_rows(book):

@@ -76,9 +76,9 @@ def test_several_local_addresses_take_turns(postfix, postal, users_file):
 @pytest.mark.parametrize("options", [["--pipelining", "off"], ["--pipelining", "auto"], ["--pipelining", "overlap"],
                                      ["--chunking", "auto"], ["--chunking", "auto", "--in-flight", "8"]],
                          ids=["plain", "pipelined", "overlapping", "chunked", "chunked-8-in-flight"])
-def test_refused_recipients_are_counted_by_code(postfix, postal, users_file, options):
+def test_refused_recipients_are_counted_by_code(postfix, postal, users_file, options, sized):
     server = postfix("discard:", **reject_table(user0="550 5.7.1 not you", user1="450 4.2.1 not now"))
-    run = postal("-t", "3", "-c", "-1", *options, "--messages", "150", server.endpoint, users_file(6))
+    run = postal("-t", "3", "-c", "-1", *options, "--messages", sized(60, 150), server.endpoint, users_file(6))
     check_books(run)
     refused = {code: len(re.findall(rf"NOQUEUE: reject: RCPT from \S+: {code} ", server.log)) for code in (550, 450)}
     assert refused[550] and refused[450]
