@@ -76,7 +76,7 @@ TEST_CASE(
         row{"final=499ms", "final: \"499ms\" is no duration for it; give 500ms to 1h"},
         row{"final=61m", "final: \"61m\" is no duration for it; give 500ms to 1h"},
         row{"initial=0s", "initial: \"0s\" is no duration for it; give 500ms to 1h"},
-        row{"sum=25h", "sum: \"25h\" is no duration for it; give 500ms to 1d"},
+        row{"sum=25h", "sum: \"25h\" is no duration for it; give 500ms to 24h"},
         row{"exceed=1", "exceed: \"1\" is no such ratio; give 0 to 0.99"},
         row{"exceed=-1", "exceed: \"-1\" is no such ratio; give 0 to 0.99"},
         row{"exceed=nan", "exceed: \"nan\" is no such ratio; give 0 to 0.99"},
