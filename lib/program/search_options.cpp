@@ -20,6 +20,17 @@ expected<std::optional<double>> parse_width(std::string_view text) {
     return std::optional(*share);
 }
 
+// Of goals that promise the same each is called by its attributes, too.
+void tell_apart(std::vector<capacity::goal>& goals, const std::vector<std::string>& own) {
+    std::vector<std::size_t> same;
+    for (const capacity::goal& one : goals)
+        same.push_back(static_cast<std::size_t>(std::count_if(
+            goals.begin(), goals.end(),
+            [&](const capacity::goal& other) { return other.promise == one.promise; })));
+    for (std::size_t i = 0; i < goals.size(); ++i)
+        if (same[i] > 1 && !own[i].empty()) goals[i].promise.append(";").append(own[i]);
+}
+
 expected<void> check_joining(const search_choice& chosen,
                              const std::vector<cli::effective_option>& given) {
     if (chosen.wanted && !chosen.joins.empty())
@@ -92,15 +103,18 @@ expected<search_goals> goals_of(const search_choice& chosen, const std::vector<s
         return base::fail("--goal: {} are too many; give at most {}", promises.size(),
                           stats::most_promises);
     search_goals made;
+    std::vector<std::string> own;
     for (const std::string& one : promises) {
         auto goal = capacity::parse_goal(one, chosen.set, phases);
         if (!goal) return base::at("--goal", goal.error());
         const auto promise = capacity::counted_as(goal->lost, phases, due);
         if (!promise) return base::at("--goal: " + goal->of.promise, promise.error());
         if (chosen.width && !goal->own_width) goal->of.width = *chosen.width;
+        own.push_back(std::move(goal->own));
         made.goals.push_back(std::move(goal->of));
         made.promises.push_back(*promise);
     }
+    tell_apart(made.goals, own);
     return made;
 }
 

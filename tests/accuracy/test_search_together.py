@@ -88,7 +88,7 @@ def asked_of_both(search):
 def drawn_search(programs, record):
     """What the charts of a record's page are drawn from."""
     page = record.with_suffix(".html")
-    assert run([programs.postal_report, "--html", page, record], timeout=60).returncode == 0
+    assert run([programs.postal_report, "--html", page, record], timeout=60).status == 0
     return json.loads(re.search(r'<script type="application/json" id="chart-data">(.*?)</script>', page.read_text(), re.DOTALL).group(1))["search"]
 
 
@@ -96,13 +96,15 @@ def test_the_readers_are_the_limit(together):
     """A server that lets 12 readers in a second, and one that takes any mail: 60 messages a second."""
     with PacedPop3(rate=12) as paced:
         together.postal("--rate", "40/s", "--duration", "8s")
-        together.rabid(paced.endpoint, "--goal", "p50(session)<200ms")
+        together.rabid(paced.endpoint, "--goal", "p50(session)<200ms;sum=16s,width=8%")
         (_, sent), (read_status, read) = together.ended("postal"), together.ended("rabid")
         let_in = paced.let_in
     search = sent["capacity"]
     assert [(one["program"], one["unit"], one["share"]) for one in search["beside"]] == [("rabid", "visits", SHARE)]
     goals = [(goal["promise"], goal.get("flow", 0)) for goal in search["search_goals"]]
     assert goals == [("p99(message)<1s", 0), ("p50(session)<200ms", 1)]
+    # A partner's goal has its own attributes, and the others are those of its set.
+    assert [(goal["duration_sum_s"], goal["width"], goal["final_trial_s"]) for goal in search["search_goals"]] == [(15, 0.05, 5), (16, 0.08, 5)]
     # The books: what was due is what was asked for, and what came is what each server says.
     messages, visits = asked_of_both(search)
     due = {name: record["totals"]["due"] for name, record in (("postal", sent), ("rabid", read))}

@@ -173,7 +173,7 @@ base::expected<counted_goal> parse_goal(std::string_view text, goal_set set,
     const auto fits = fit_together(made.of);
     if (!fits) return base::at(parsed->expression(), fits.error());
     made.own_width = *width;
-    made.of.promise.append(";").append(own);  // two goals may differ in it alone
+    made.own = own;
     return made;
 }
 

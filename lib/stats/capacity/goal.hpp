@@ -45,7 +45,7 @@ inline constexpr double least_share = 0.0001;
 inline constexpr double most_share = 100;
 
 struct goal {
-    std::string promise{};       // as it was given
+    std::string promise{};       // as it was given, without attributes of its own
     std::string metric{};        // of it: "p99(message)"
     double loss_ratio = 0.01;    // Goal Loss Ratio: so much may be late or lost
     double initial_trial_s = 2;  // Goal Initial Trial Duration
@@ -64,7 +64,8 @@ struct goal {
 struct counted_goal {
     goal of;
     stats::allowance lost;
-    bool own_width = false;  // it stood behind the promise
+    std::string own{};       // attributes that stood behind the promise, as they were given
+    bool own_width = false;  // its width is one of them
 };
 
 // Fails with one line on what is no threshold or allows no share of messages to be lost, on one

@@ -13,7 +13,9 @@ using stats::field;
 
 template <class Archive>
 void fields(Archive& each, field<Archive, goal>& of) {
-    each("promise", of.promise, "as it was given", as{.needed = true});
+    each("promise", of.promise,
+         "as it was given; attributes behind it stand there only where two promises are the same",
+         as{.needed = true});
     each("metric", of.metric, "of the promise", as{.needed = true});
     each("loss_ratio", of.loss_ratio, "Goal Loss Ratio: the share that may be late or lost",
          as{.fine = true});

@@ -50,7 +50,8 @@ TEST_CASE("capacity: a goal may have attributes of its own, and the set has the 
     CHECK(made->of.initial_trial_s == 4);
     CHECK(made->of.loss_ratio == 0.01);
     CHECK(made->of.metric == "p99(message)");
-    CHECK(made->of.promise == "p99(message)<1s;final=60s, sum=3m,exceed=0,width=0.5%,initial=4s");
+    CHECK(made->of.promise == "p99(message)<1s");
+    CHECK(made->own == "final=60s, sum=3m,exceed=0,width=0.5%,initial=4s");
     const auto some = parse_goal("errors<0.1%;final=30s", goal_set::standard, phases);
     REQUIRE(some.has_value());
     CHECK(some->of.final_trial_s == 30);
@@ -76,7 +77,7 @@ TEST_CASE(
         row{"final=499ms", "final: \"499ms\" is no duration for it; give 500ms to 1h"},
         row{"final=61m", "final: \"61m\" is no duration for it; give 500ms to 1h"},
         row{"initial=0s", "initial: \"0s\" is no duration for it; give 500ms to 1h"},
-        row{"sum=25h", "sum: \"25h\" is no duration for it; give 500ms to 1d"},
+        row{"sum=25h", "sum: \"25h\" is no duration for it; give 500ms to 24h"},
         row{"exceed=1", "exceed: \"1\" is no such ratio; give 0 to 0.99"},
         row{"exceed=-1", "exceed: \"-1\" is no such ratio; give 0 to 0.99"},
         row{"exceed=nan", "exceed: \"nan\" is no such ratio; give 0 to 0.99"},
