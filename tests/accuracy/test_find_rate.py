@@ -23,7 +23,7 @@ def trials_of(record):
     for trial in found["trials"]:
         assert trial["intended"] > 0 and trial["duration_s"] == pytest.approx(trial["asked_s"], rel=0.5)
         for goal in trial["goals"]:
-            assert goal["on_time"] + goal["late"] + goal["errors"] + goal["not_started"] == trial["intended"]
+            assert sum(goal[what] for what in ("on_time", "late", "errors", "not_started", "not_finished")) == trial["intended"]
     return found["trials"]
 
 
@@ -76,6 +76,28 @@ def test_two_promises_of_a_slow_server(behaving, programs, users_file, folder):
         short, long = trial["goals"]
         assert short["late"] == trial["intended"] and long["on_time"] == trial["intended"]
     assert not counted or found["capacity"]["result"]["limiting"] == 0 and found["capacity"]["result"]["goals"][0]["end"] in {"doomed", "unfinished"}
+
+
+def test_a_start_far_above_what_the_server_carries(bhm, programs, users_file, folder):
+    """200 ms for each message of five sessions are 25 a second; 250 are asked for at first. What is not begun is never begun, and in the books."""
+    hole = bhm("--delay", "end=200ms")
+    record = folder / "record.json"
+    run([programs.postal, "-t", "5", *QUICK, "--rate", "250/s", "--most-rate", "250/s", "--duration", "45s", "--record", record, hole.endpoint, users_file(5)])
+    sent = json.loads(record.read_text())
+    trials = trials_of(sent)
+    assert trials[0]["load"] == 250 and trials[1]["load"] < 250 and len(trials) > 5
+    assert not any(trial["began_with_backlog"] for trial in trials)
+    first = trials[0]["goals"]
+    assert not first or first[0]["shown"] == "high_loss" and first[0]["not_started"] > 0  # or others had the machine
+    # Each message that fell due ended in one way, and the server saw those that were begun.
+    total = sent["totals"]
+    due = sum(round(trial["settle_s"] * trial["load"]) + trial["intended"] for trial in trials)
+    assert total["due"] == due == total["started"] + total["not_started"] and total["not_started"] > 0
+    assert hole.stop().record["totals"]["messages"] == total["messages"] == total["started"]
+    lower, upper = (sent["capacity"]["result"]["goals"][0][f"relevant_{side}_bound"] for side in ("lower", "upper"))
+    counted = [trial for trial in trials if trial["goals"]]
+    if len(counted) == len(trials):
+        assert lower is not None and lower < 26 and upper is not None and upper > 22
 
 
 def test_a_silent_server_ends_the_search(programs, users_file, folder):
