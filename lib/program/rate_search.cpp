@@ -28,6 +28,14 @@ constexpr nanoseconds lead_of(unsigned processes) {
     return std::chrono::milliseconds(processes > 1 ? 200 : 20);
 }
 
+// Of a trial that left more than was gone when nothing more of it was begun.
+std::string left_text(const capacity::search_trial& done, bool is_gone) {
+    const double behind_s = done.seen.took_s - done.asked.settle_s - done.asked.duration_s;
+    if (is_gone && behind_s <= done.asked.drain_s + 1) return {};
+    return fmt::format("; what it left {} {} s", is_gone ? "took" : "has not gone in",
+                       base::format_measured(behind_s));
+}
+
 nanoseconds time_of(double seconds) {
     return nanoseconds(std::llround(seconds * 1e9));
 }
@@ -130,7 +138,8 @@ bool rate_search::may_drain(nanoseconds now) {
         now_->least_left = now_left;
         now_->least_since = now;
     }
-    return now < drained + time_of(asked.rest_s) && now < now_->least_since + time_of(asked.patience_s);
+    return now < drained + time_of(asked.rest_s) &&
+           now < now_->least_since + time_of(asked.patience_s);
 }
 
 // As many messages as the load says, in whole numbers, and the time that they take.
@@ -229,14 +238,15 @@ void rate_search::tell(const capacity::search_trial& done) {
                                    capacity::beside_text(done.asked.load, others),
                                    base::format_measured(seen.duration_s));
     const capacity::recorded_judgement* const by = capacity::decisive(seen);
-    if (by == nullptr) return hooks_.say(line + verdict_text(seen));
+    const std::string left = left_text(done, !backlog_left_);
+    if (by == nullptr) return hooks_.say(line + verdict_text(seen) + left);
     const capacity::goal& of = search_.goals()[static_cast<std::size_t>(by - seen.goals.data())];
     if (seen.goals.size() > 1) line += capacity::promise_of(of, others) + " ";
     line += verdict_text(seen);
     if (by->said.shown == capacity::loss_class::low)
-        return hooks_.say(
-            fmt::format("{}, {} % lost", line, base::format_measured(by->said.loss_ratio * 100)));
-    hooks_.say(line + ": " + capacity::reason_text(by->said, unit_of(of, unit(), others)));
+        return hooks_.say(fmt::format("{}, {} % lost{}", line,
+                                      base::format_measured(by->said.loss_ratio * 100), left));
+    hooks_.say(line + ": " + capacity::reason_text(by->said, unit_of(of, unit(), others)) + left);
     if (by->said.shown == capacity::loss_class::high)
         flows_[of.flow].note_missed(done.seen.flow(of.flow));
 }
