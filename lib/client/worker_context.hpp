@@ -37,6 +37,7 @@ struct worker_context final : load::watched {
         gate.over() ? own.stop(load::stop_kind::gently) : set_deadline(own.stopped_at());
     }
     void on_trial(const load::trial& next) override {
+        if (next.only_ends) return gate.drop_due();
         gate.extend(next.times.begin, next.times.end() - next.times.begin, next.messages);
     }
     void on_stop(load::stop_kind how) override {

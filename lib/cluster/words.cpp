@@ -156,7 +156,7 @@ class lists {
     }
     void list(field<load::trial>& of) {
         all(of.times.number, of.times.begin, of.times.measured, of.times.batch, of.times.batches,
-            of.messages);
+            of.messages, of.only_ends);
         resize(of.promises, stats::most_promises);
         for (auto& one : of.promises)
             all(one);

@@ -75,6 +75,11 @@ class admission {
     // For a session that was busy until now, and wants to begin so many messages together.
     ticket try_pass(steady_time now, std::uint64_t wanted = 1);
 
+    // For nobody: one that is due by now, of a schedule.
+    ticket take_late(steady_time now) {
+        return stopped_ || !how_.when ? ticket{} : take_due(now, 1, false);
+    }
+
     // Each ticket that was taken ends in one of the two. False where messages of an open loop can
     // never begin, because the run has stopped.
     void use(std::uint64_t messages = 1) noexcept { stock_.use(share_, messages); }

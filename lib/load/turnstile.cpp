@@ -34,15 +34,17 @@ asio::awaitable<ticket> turnstile::wait(waiter& who) {
 }
 
 void turnstile::give_back(const ticket& unused) {
-    if (!rules_.give_back(unused)) {
-        const steady_time now = steady_clock::now();
-        for (std::size_t i = 0; i < unused.each.size(); ++i) {
-            own_.tally().unserved.record(now - unused.each[i]);
-            own_.tally().trial.ended(unused.each[i], now, stats::trial_end::not_started);
-        }
-        never_begun(unused.each.size());
-    }
+    if (!rules_.give_back(unused)) never_begun(unused);
     serve();
+}
+
+void turnstile::never_begun(const ticket& unused) {
+    const steady_time now = steady_clock::now();
+    for (std::size_t i = 0; i < unused.each.size(); ++i) {
+        own_.tally().unserved.record(now - unused.each[i]);
+        own_.tally().trial.ended(unused.each[i], now, stats::trial_end::not_started);
+    }
+    never_begun(unused.each.size());
 }
 
 void turnstile::never_begun(std::uint64_t messages) noexcept {
@@ -102,6 +104,15 @@ void turnstile::serve() {
         who.wake_.cancel();
     }
     arm();
+}
+
+// All workers are told, and each ticket is taken by one of them.
+void turnstile::drop_due() {
+    const steady_time now = steady_clock::now();
+    for (ticket late; (late = rules_.take_late(now)).what == pass::go;) {
+        rules_.use(late.messages);
+        never_begun(late);
+    }
 }
 
 void turnstile::finish_due() {

@@ -72,6 +72,9 @@ class turnstile {
     // The schedule goes on: see rate_curve.
     void extend(std::chrono::nanoseconds at, std::chrono::nanoseconds lasts, double messages);
 
+    // What is due by now and has not begun never will: it is counted as not started.
+    void drop_due();
+
     // Nothing is due any more but what is by now.
     void finish_due();
     // Lets all who wait go home.
@@ -80,6 +83,7 @@ class turnstile {
   private:
     asio::awaitable<void> sleep(waiter& who, steady_time until);
     void never_begun(std::uint64_t messages) noexcept;
+    void never_begun(const ticket& unused);
     void arm();
     void serve();
 

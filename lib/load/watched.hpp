@@ -35,7 +35,7 @@ class watched : public boost::intrusive::list_base_hook<
 
     virtual void on_deadline() = 0;
     virtual void on_stop(stop_kind how) = 0;
-    // The next trial of a search begins, soon.
+    // The next trial of a search begins, soon, or the one that goes on ends.
     virtual void on_trial(const trial& /*next*/) {}
     // What it is at, by stats::run_description::session_states; nothing of what is no session.
     // Asked for by the ticker, now and then.

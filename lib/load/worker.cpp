@@ -139,7 +139,7 @@ void worker::finish() {
 
 void worker::begin_trial(const trial& next) {
     asio::post(context_, [this, next] {
-        tally_.trial.begin(next.times, next.promises, times_.start);
+        if (!next.only_ends) tally_.trial.begin(next.times, next.promises, times_.start);
         for (watched& one : watched_)
             one.on_trial(next);
     });

@@ -28,6 +28,14 @@ constexpr nanoseconds lead_of(unsigned processes) {
     return std::chrono::milliseconds(processes > 1 ? 200 : 20);
 }
 
+// Of a trial that left more than was gone when nothing more of it was begun.
+std::string left_text(const capacity::search_trial& done, bool is_gone) {
+    const double behind_s = done.seen.took_s - done.asked.settle_s - done.asked.duration_s;
+    if (is_gone && behind_s <= done.asked.drain_s + 1) return {};
+    return fmt::format("; what it left {} {} s", is_gone ? "took" : "has not gone in",
+                       base::format_measured(behind_s));
+}
+
 nanoseconds time_of(double seconds) {
     return nanoseconds(std::llround(seconds * 1e9));
 }
@@ -61,7 +69,9 @@ nanoseconds rate_search::since_start() const {
 }
 
 nanoseconds rate_search::to_go() const {
-    return time_of(search_.progress().to_go_s);
+    const double elapsed_s =
+        now_ ? std::max(0.0, base::seconds_of(since_start() - now_->times.begin)) : 0;
+    return time_of(search_.progress(elapsed_s).to_go_s);
 }
 
 std::optional<stats::live_trial> rate_search::current() const {
@@ -78,7 +88,7 @@ void rate_search::look() {
         const nanoseconds end = now_->times.end();
         if (now < end) return;
         if (!now_->all_ended && all_ended()) now_->all_ended = now;
-        if (!is_over() && now < end + time_of(search_.next()->drain_s)) return;
+        if (!is_over() && may_drain(now)) return;
         conclude(now);
     } else if (!may_begin(now)) {
         return;
@@ -105,6 +115,33 @@ bool rate_search::is_over() const {
            queue_.has_fallen(*now_->all_ended, tolerated_queue(flows_.front().due()));
 }
 
+// Under way, not begun, or in the server's queue.
+double rate_search::left() const {
+    double sum = queue_.is_known() ? queue_.above(nanoseconds::max()) : 0;
+    for (const search_flow& one : flows_)
+        sum += static_cast<double>(one.left());
+    return sum;
+}
+
+// A trial far beyond what the server can do leaves more than it gets rid of in that time. What has
+// not begun is lost by then, and would keep the next trials from counting; what has is waited for
+// without any load, unless none of it ends.
+bool rate_search::may_drain(nanoseconds now) {
+    const capacity::trial_input& asked = *search_.next();
+    const nanoseconds drained = now_->times.end() + time_of(asked.drain_s);
+    if (now < drained) return true;
+    if (!now_->least_left) {
+        for (std::size_t i = 0; i < flows_.size(); ++i)
+            if (flows_[i].left() > 0) hooks_.tell(i, flows_[i].end());
+    }
+    if (const double now_left = left(); !now_->least_left || now_left < *now_->least_left) {
+        now_->least_left = now_left;
+        now_->least_since = now;
+    }
+    return now < drained + time_of(asked.rest_s) &&
+           now < now_->least_since + time_of(asked.patience_s);
+}
+
 // As many messages as the load says, in whole numbers, and the time that they take.
 void rate_search::begin(const capacity::trial_input& next, nanoseconds now) {
     const double settling = std::max(1.0, std::round(next.load * next.settle_s));
@@ -118,7 +155,7 @@ void rate_search::begin(const capacity::trial_input& next, nanoseconds now) {
     now_.emplace(trial{.times = times, .began_with_backlog = backlog_left_});
     queue_.forget_before(times.begin);
     for (std::size_t i = 0; i < flows_.size(); ++i)
-        hooks_.begin_trial(i, flows_[i].begin(times, settling + measured, workers_->times().start));
+        hooks_.tell(i, flows_[i].begin(times, settling + measured, workers_->times().start));
 }
 
 bool rate_search::all_ended() const {
@@ -159,13 +196,7 @@ capacity::trial_output rate_search::output(nanoseconds now) const {
 // that was held up is enough: its part of the load was not what was asked for.
 capacity::trial_validity rate_search::validity(const capacity::trial_output& seen) const {
     using enum capacity::trial_validity;
-    bool kept = true;
-    for (std::size_t i = 0; i < seen.goals.size(); ++i) {
-        const capacity::goal& one = of_.goals[i];
-        const auto due = static_cast<double>(seen.flow(one.flow).intended);
-        kept = kept && static_cast<double>(seen.goals[i].lost()) <= one.loss_ratio * due;
-    }
-    if (kept) return valid;
+    if (capacity::kept_all(of_.goals, seen)) return valid;
     auto worst = stats::generator_verdict::none;
     for (const search_flow& one : flows_)
         if (stats::gravity(one.verdict()) > stats::gravity(worst)) worst = one.verdict();
@@ -207,14 +238,15 @@ void rate_search::tell(const capacity::search_trial& done) {
                                    capacity::beside_text(done.asked.load, others),
                                    base::format_measured(seen.duration_s));
     const capacity::recorded_judgement* const by = capacity::decisive(seen);
-    if (by == nullptr) return hooks_.say(line + verdict_text(seen));
+    const std::string left = left_text(done, !backlog_left_);
+    if (by == nullptr) return hooks_.say(line + verdict_text(seen) + left);
     const capacity::goal& of = search_.goals()[static_cast<std::size_t>(by - seen.goals.data())];
     if (seen.goals.size() > 1) line += capacity::promise_of(of, others) + " ";
     line += verdict_text(seen);
     if (by->said.shown == capacity::loss_class::low)
-        return hooks_.say(
-            fmt::format("{}, {} % lost", line, base::format_measured(by->said.loss_ratio * 100)));
-    hooks_.say(line + ": " + capacity::reason_text(by->said, unit_of(of, unit(), others)));
+        return hooks_.say(fmt::format("{}, {} % lost{}", line,
+                                      base::format_measured(by->said.loss_ratio * 100), left));
+    hooks_.say(line + ": " + capacity::reason_text(by->said, unit_of(of, unit(), others)) + left);
     if (by->said.shown == capacity::loss_class::high)
         flows_[of.flow].note_missed(done.seen.flow(of.flow));
 }

@@ -10,10 +10,12 @@
 //   over() when the run has been told to end; record() then
 // A trial's messages fall due on the same sessions and connections as those before. It has ended
 // when all that was due has, and the server's queue, where one is counted, is as short as it ever
-// was; or when that took longer than the search waits: what had not ended is lost then, and the
-// next trial began with a backlog. What a trial did not keep while the generator was the limit, or
-// the machine was full, says nothing about the server; what it did keep, it kept. Other programs
-// may have a part of each trial (search_partners.hpp): all that is said here holds of each of them.
+// was. Where that takes longer than the search waits, what has not begun is not started any more,
+// and the rest is waited for as long as it becomes less, within bounds: what has not ended then is
+// lost, and the next trial began with a backlog. What a trial did not keep while the generator was
+// the limit, or the machine was full, says nothing about the server; what it did keep, it kept.
+// Other programs may have a part of each trial (search_partners.hpp): all that is said here holds
+// of each of them.
 #pragma once
 
 #include "load/worker_pool.hpp"
@@ -49,11 +51,11 @@ class rate_search {
     static constexpr auto slice = std::chrono::milliseconds(250);
     static constexpr auto period = std::chrono::milliseconds(10);
 
-    // How a flow's part of a trial begins in all workers, how the run ends, who hears a line of
-    // each trial that has ended, and how many messages wait in the server's queue: null where
-    // nobody counts them.
+    // How a flow's part of a trial begins in all workers, or ends before all of it was begun, how
+    // the run ends, who hears a line of each trial that has ended, and how many messages wait in
+    // the server's queue: null where nobody counts them.
     struct hooks {
-        std::function<void(std::size_t, const load::trial&)> begin_trial;
+        std::function<void(std::size_t, const load::trial&)> tell;
         std::function<void(load::run_ending)> end;
         std::function<void(const std::string&)> say;
         std::function<std::optional<sampling::queue_level>()> queued{};
@@ -87,6 +89,9 @@ class rate_search {
         stats::trial_times times;
         bool began_with_backlog = false;
         std::optional<nanoseconds> all_ended{};
+        // Behind its drain: what was left when it was least, and since when.
+        std::optional<double> least_left{};
+        nanoseconds least_since{};
     };
 
     [[nodiscard]] nanoseconds since_start() const;
@@ -95,6 +100,8 @@ class rate_search {
     void note_queue();
     [[nodiscard]] bool may_begin(nanoseconds now) const;
     [[nodiscard]] bool is_over() const;
+    [[nodiscard]] bool may_drain(nanoseconds now);
+    [[nodiscard]] double left() const;
     [[nodiscard]] capacity::trial_output output(nanoseconds now) const;
     [[nodiscard]] capacity::trial_validity validity(const capacity::trial_output& seen) const;
     void conclude(nanoseconds now);

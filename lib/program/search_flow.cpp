@@ -45,11 +45,16 @@ void search_flow::note(const stats::time_slice& counted, nanoseconds until) {
     generator_.counts.merge(counted.counts);
 }
 
-bool search_flow::all_ended() const {
+load::trial search_flow::end() const {
+    const double due = static_cast<double>(std::max<std::uint64_t>(1, all_due_));
+    return {times_, due, of_.promises, true};
+}
+
+std::uint64_t search_flow::left() const {
     std::uint64_t finished = 0;
     for (const stats::trial_stretch& one : seen_.stretches())
         finished += one.finished;
-    return finished >= all_due_;
+    return all_due_ - std::min(all_due_, finished);
 }
 
 capacity::trial_flow search_flow::part(
@@ -77,7 +82,8 @@ capacity::trial_flow search_flow::part(
             capacity::goal_losses& sum = goals[first_goal + j];
             sum.late += lost.late;
             sum.errors += lost.errors;
-            sum.not_started += lost.not_started + open;
+            sum.not_started += lost.not_started;
+            sum.not_finished += open;
             sum.on_time += batch.due - std::min(batch.due, all);
         }
         made.batches.push_back(std::move(batch));

@@ -49,9 +49,13 @@ class search_flow {
     // Of a trial of the search that has so many messages.
     load::trial begin(const stats::trial_times& times, double messages,
                       std::chrono::steady_clock::time_point start);
+    // Nothing more of the trial that goes on is to be begun.
+    [[nodiscard]] load::trial end() const;
     // Of the trial that goes on; what comes later than `until` says nothing of its generator.
     void note(const stats::time_slice& counted, std::chrono::nanoseconds until);
-    [[nodiscard]] bool all_ended() const;
+    // Of what was due so much has not ended.
+    [[nodiscard]] std::uint64_t left() const;
+    [[nodiscard]] bool all_ended() const { return left() == 0; }
     [[nodiscard]] std::uint64_t due() const noexcept { return all_due_; }
 
     // Its part, and the losses of its goals, from `first_goal` on. `queued`: how many messages wait

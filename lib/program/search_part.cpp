@@ -141,7 +141,7 @@ void search_part::begin(const client_run& what, load::worker_pool& workers, run_
     if (!goals_ || joined_ || !others.leads()) return;
     search_ = std::make_unique<rate_search>(search_plan_of(what));
     rate_search& search = *search_;
-    rate_search::hooks hooks{.begin_trial =
+    rate_search::hooks hooks{.tell =
                                  [this, &others](std::size_t flow, const load::trial& next) {
                                      if (flow > 0) return partners_->begin_trial(flow, next);
                                      others.begin_trial(next);

@@ -25,8 +25,10 @@ void trial_counts::count(std::chrono::nanoseconds due, std::chrono::nanoseconds 
     for (std::size_t i = 0; i < promises_.size(); ++i) {
         const trial_promise& promise = promises_[i];
         promise_losses& lost = of.lost[i];
-        if (promise.loses(how)) {
-            ++(how == trial_end::not_started ? lost.not_started : lost.errors);
+        if (how == trial_end::not_started) {
+            ++lost.not_started;
+        } else if (promise.loses(how)) {
+            ++lost.errors;
         } else if (promise.within && how == trial_end::accepted) {
             if (took > *promise.within)
                 ++lost.late;

@@ -21,7 +21,7 @@ namespace postal::stats {
 // How a message ended; as ledger::outcome, and that it never began.
 enum class trial_end : std::uint8_t { accepted, rejected, deferred, failed, in_doubt, not_started };
 
-// What a promise counts as lost.
+// What a promise counts as lost, besides what never began.
 struct trial_promise {
     std::optional<std::chrono::nanoseconds> within{};  // what takes longer is late
     std::uint8_t lost_ends = 0;                        // bits, by trial_end

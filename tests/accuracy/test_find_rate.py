@@ -23,7 +23,7 @@ def trials_of(record):
     for trial in found["trials"]:
         assert trial["intended"] > 0 and trial["duration_s"] == pytest.approx(trial["asked_s"], rel=0.5)
         for goal in trial["goals"]:
-            assert goal["on_time"] + goal["late"] + goal["errors"] + goal["not_started"] == trial["intended"]
+            assert sum(goal[what] for what in ("on_time", "late", "errors", "not_started", "not_finished")) == trial["intended"]
     return found["trials"]
 
 
@@ -87,6 +87,28 @@ def test_each_goal_has_attributes_of_its_own(programs, users_file, folder):
     keys = ("initial_trial_s", "final_trial_s", "duration_sum_s", "exceed_ratio", "width", "loss_ratio")
     assert [tuple(goal[key] for key in keys) for goal in goals] == [(3, 6, 15, 0.3, 0.04, 0.01), (1, 5, 20, 0.5, 0.01, 0.01), (1, 5, 15, 0.5, 0.04, 0.01)]
     assert [goal["promise"] for goal in goals] == ["p99(message)<1s", "errors<1%;width=1%,sum=20s", "errors<1%"]
+
+
+def test_a_start_far_above_what_the_server_carries(bhm, programs, users_file, folder):
+    """200 ms for each message of five sessions are 25 a second; 250 are asked for at first. What is not begun is never begun, and in the books."""
+    hole = bhm("--delay", "end=200ms")
+    record = folder / "record.json"
+    run([programs.postal, "-t", "5", *QUICK, "--rate", "250/s", "--most-rate", "250/s", "--duration", "45s", "--record", record, hole.endpoint, users_file(5)])
+    sent = json.loads(record.read_text())
+    trials = trials_of(sent)
+    assert trials[0]["load"] == 250 and trials[1]["load"] < 250 and len(trials) > 5
+    assert not any(trial["began_with_backlog"] for trial in trials)
+    first = trials[0]["goals"]
+    assert not first or first[0]["shown"] == "high_loss" and first[0]["not_started"] > 0  # or others had the machine
+    # Each message that fell due ended in one way, and the server saw those that were begun.
+    total = sent["totals"]
+    due = sum(max(1, int(trial["settle_s"] * trial["load"] + 0.5)) + trial["intended"] for trial in trials)
+    assert total["due"] == pytest.approx(due, abs=1) and total["due"] == total["started"] + total["not_started"] and total["not_started"] > 0
+    assert hole.stop().record["totals"]["messages"] == total["messages"] == total["started"]
+    lower, upper = (sent["capacity"]["result"]["goals"][0][f"relevant_{side}_bound"] for side in ("lower", "upper"))
+    counted = [trial for trial in trials if trial["goals"]]
+    if len(counted) == len(trials):
+        assert lower is not None and lower < 35 and upper is not None and 22 < upper < 60  # trials of a second put up with more
 
 
 def test_a_silent_server_ends_the_search(programs, users_file, folder):

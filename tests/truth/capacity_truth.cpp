@@ -68,6 +68,13 @@ double long_run_capacity(const server& of, double bound_s) {
     return low;
 }
 
+server with_random_pauses(double every_s) {
+    server made;
+    made.pauses_every_s = every_s;
+    made.random_pauses = true;
+    return made;
+}
+
 server with(double pauses_every_s, double tail_share, double warm_up_s) {
     server made;
     made.pauses_every_s = pauses_every_s;
@@ -118,8 +125,9 @@ TEST_CASE("capacity: on noisy servers the truth is within the bounds in 95 of 10
     };
     const row noisy =
         GENERATE(row{"tails", with(0, 0.02, 0), 250}, row{"pauses", with(5, 0, 0), 250},
-                 row{"rare pauses", with(10, 0, 0), 250}, row{"warm-up", with(0, 0, 30), 125},
-                 row{"all of them", with(5, 0.01, 20), 125});
+                 row{"rare pauses", with(10, 0, 0), 250},
+                 row{"pauses at random", with_random_pauses(10), 250},
+                 row{"warm-up", with(0, 0, 30), 125}, row{"all of them", with(5, 0.01, 20), 125});
     server warm = noisy.of;
     warm.warm_up_s = 0;
     const double truth = long_run_capacity(warm, 1);

@@ -16,7 +16,7 @@ constexpr double growth_by_far = 0.1;
 }  // namespace
 
 confirmation::confirmation(const measurements& trials, std::size_t goal, const load_limits& limits,
-                           std::uint64_t seed) {
+                           trial_validity ceiling_by, std::uint64_t seed) {
     const load_bounds found = trials.bounds(goal, targets_per_goal - 1);
     const target& aim = trials.target_of(goal, targets_per_goal - 1);
     const double lower = *found.lower;
@@ -25,20 +25,24 @@ confirmation::confirmation(const measurements& trials, std::size_t goal, const l
     };
     // What holds for long holds for half as long. What fails need not: a server may put up with
     // too much for a while.
-    add_load(confirmed_load::share_80, std::max(limits.min, lower * 0.8), aim.trial_s / 2);
-    add_load(confirmed_load::share_100, lower, aim.trial_s / 2);
+    const double half_s = aim.trial_s * confirmation_length;
+    add_load(confirmed_load::share_80, std::max(limits.min, lower * 0.8), half_s);
+    add_load(confirmed_load::share_100, lower, aim.trial_s);
     if (found.upper) add_load(confirmed_load::beyond, *found.upper * 1.05, aim.trial_s);
-    if (found.upper && lower * 1.2 > *found.upper && lower * 1.2 <= limits.max &&
-        lower * 1.2 < limits.ceiling)
-        add_load(confirmed_load::share_120, lower * 1.2, aim.trial_s);
+    add_load(confirmed_load::share_120, lower * 1.2, aim.trial_s);
+    if (loads_.back().load > limits.max)
+        loads_.back().why = untried::above_most;
+    else if (loads_.back().load >= limits.ceiling)
+        loads_.back().why = ceiling_by == trial_validity::machine_full ? untried::machine_full
+                                                                       : untried::generator_limited;
     want_contradictions(trials, goal, found);
 
     base::random_source random(seed);
     for (std::size_t round = 0; round < rounds; ++round) {
         const auto first = static_cast<std::ptrdiff_t>(order_.size());
         for (std::size_t i = 0; i < loads_.size(); ++i)
-            order_.push_back(i);
-        for (std::size_t left = loads_.size(); left > 1; --left) {
+            if (loads_[i].why == untried::no) order_.push_back(i);
+        for (std::size_t left = order_.size() - static_cast<std::size_t>(first); left > 1; --left) {
             const auto at = static_cast<std::size_t>(first);
             std::swap(order_[at + left - 1], order_[at + random.below(left)]);
         }
@@ -87,15 +91,16 @@ void confirmation::add(const judgement& said) {
     now.far += said.shown == loss_class::high && said.growth > growth_by_far ? 1 : 0;
 }
 
-void confirmation::leave_out() {
+void confirmation::leave_out(untried why) {
     const std::size_t which = order_.back();
     loads_[which].left_out = true;
+    loads_[which].why = why;
     std::erase(order_, which);
 }
 
 void confirmation::leave_out_rest() {
     while (!order_.empty())
-        leave_out();
+        leave_out(untried::no_time);
 }
 
 double confirmation::to_go_s() const {

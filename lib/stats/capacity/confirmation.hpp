@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whether what was found holds: 80, 100 and 120 % of the Relevant Lower Bound three times each, as
 // SPECmail did, and with them a load just beyond the Relevant Upper Bound, and trials that the
-// result contradicts. Three rounds, each in random order, so that what changes meanwhile meets all
-// alike. Nothing here fails.
+// result contradicts. 120 % is more than may be tried where the search was told so, or met a
+// ceiling; then it is left out, which says why. Three rounds, each in random order, so that what
+// changes meanwhile meets all alike. Nothing here fails.
 #pragma once
 
 #include "stats/capacity/goal_search.hpp"
@@ -20,13 +21,13 @@ class confirmation {
   public:
     // The goal has a lower bound.
     confirmation(const measurements& trials, std::size_t goal, const load_limits& limits,
-                 std::uint64_t seed);
+                 trial_validity ceiling_by, std::uint64_t seed);
 
     // Load and duration of the trial that is due; nothing: all is done.
     [[nodiscard]] const confirmation_result* next() const;
     void add(const judgement& said);
     // That load cannot be tried.
-    void leave_out();
+    void leave_out(untried why);
     // So many trials are to come.
     [[nodiscard]] double to_go_s() const;
     [[nodiscard]] const std::vector<confirmation_result>& results() const noexcept {

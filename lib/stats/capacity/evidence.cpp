@@ -2,6 +2,7 @@
 #include "stats/capacity/evidence.hpp"
 
 #include "base/digits.hpp"
+#include "base/units.hpp"
 #include "stats/rate.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ namespace postal::capacity {
 namespace {
 
 constexpr double outside = 0.05;
-constexpr double tolerated = 0.001;  // of what was intended or due: not offered, or growth
+constexpr double tolerated = 0.001;  // of what was due: growth
 
 double t_limit(double freedom) {
     return quantile(complement(boost::math::students_t(freedom), outside));
@@ -94,14 +95,12 @@ share_bounds by_messages(double due, double lost) {
     return {share, low, lost < due ? binomial::find_upper_bound_on_p(due, lost, outside) : 1};
 }
 
-// Of all trials: their batches, each with its part of what was not offered, and how the backlog
-// grew.
+// Of all trials: their batches, and how the backlog grew.
 struct material {
     std::vector<counted> batches;
     std::vector<counted> near;   // lost, or on time with less than half of it to spare
     std::vector<double> growth;  // in messages, batch by batch
     goal_losses losses;
-    double missing = 0;  // intended and never due
     double due = 0;
     double lost = 0;
 
@@ -112,18 +111,12 @@ struct material {
         losses.late += here.late;
         losses.errors += here.errors;
         losses.not_started += here.not_started;
-        const auto intended = static_cast<double>(flow.intended);
-        double short_of = intended - static_cast<double>(here.due());
-        if (short_of <= tolerated * intended) short_of = 0;
-        missing += short_of;
-        due += static_cast<double>(here.due()) + short_of;
-        lost += static_cast<double>(here.lost()) + short_of;
+        losses.not_finished += here.not_finished;
+        due += static_cast<double>(here.due());
+        lost += static_cast<double>(here.lost());
         std::uint64_t before = flow.backlog_start;
-        const double part =
-            short_of / static_cast<double>(std::max<std::size_t>(1, flow.batches.size()));
         for (const trial_batch& one : flow.batches) {
-            batches.push_back(
-                {static_cast<double>(one.due) + part, static_cast<double>(one.lost[index]) + part});
+            batches.push_back({static_cast<double>(one.due), static_cast<double>(one.lost[index])});
             near.push_back(batches.back());
             near.back().lost += static_cast<double>(one.near[index]);
             growth.push_back(static_cast<double>(one.backlog) - static_cast<double>(before));
@@ -132,14 +125,12 @@ struct material {
     }
 
     [[nodiscard]] loss_reason most() const {
-        const auto late = static_cast<double>(losses.late);
-        const auto errors = static_cast<double>(losses.errors);
-        const auto not_started = static_cast<double>(losses.not_started);
-        const double worst = std::max({late, errors, not_started, missing});
-        if (worst <= 0) return loss_reason::none;
-        if (missing >= worst) return loss_reason::not_offered;
-        if (not_started >= worst) return loss_reason::not_started;
-        return errors >= worst ? loss_reason::errors : loss_reason::late;
+        const std::uint64_t worst =
+            std::max({losses.late, losses.errors, losses.not_started, losses.not_finished});
+        if (worst == 0) return loss_reason::none;
+        if (losses.not_started == worst) return loss_reason::not_started;
+        if (losses.not_finished == worst) return loss_reason::not_finished;
+        return losses.errors == worst ? loss_reason::errors : loss_reason::late;
     }
 };
 
@@ -172,6 +163,32 @@ backlog_growth growth_of(const material& of) {
         std::max(each.deviation, 1 / std::sqrt(12.0)) / std::sqrt(std::max(1.0, each.effective));
     const bool sure = each.effective >= 1.5 && each.mean > t_limit(each.effective - 1) * error;
     return {share, sure && grows_all_along(of.growth)};
+}
+
+// What pauses leave behind is worked off between them, at a speed that is seen. Of how often they
+// come so few of them say little: by Poisson's law they may come so often that the time between is
+// not enough, though all that was left has gone in these trials. Sums are weighted by size, so that
+// one message more or less says nothing.
+bool may_grow(const material& of) {
+    double up = 0, now = 0, squares = 0, down = 0, down_squares = 0;
+    for (const double grown : of.growth) {
+        if (grown > 0) {
+            up += grown;
+            now += grown;
+            continue;
+        }
+        squares += now * now;
+        now = 0;
+        down -= grown;
+        down_squares += grown * grown;
+    }
+    squares += now * now;
+    if (up <= std::max(2.0, tolerated * of.due)) return false;
+    const double times = up * up / squares;
+    const double most =
+        up / times * quantile(complement(boost::math::chi_squared(2 * times + 2), outside)) / 2;
+    const double speed = down > 0 ? down_squares / down : 0;  // in a batch
+    return most > speed * static_cast<double>(of.growth.size());
 }
 
 // By waits that fall off exponentially: twice the time is as rare as half of it twice in a row.
@@ -222,6 +239,7 @@ judgement judge(const goal& of, std::size_t index, std::span<const trial_output*
     made.high = bounds.high;
     const backlog_growth growth = growth_of(all);
     made.growth = growth.share;
+    made.may_grow = may_grow(all);
     const bool lost_more = by_messages(all.due, std::min(all.lost, all.due)).low > of.loss_ratio;
     made.measured = growth.steady || lost_more ? loss_class::high : loss_class::low;
     const bool exact = of.loss_ratio <= 0;
@@ -232,7 +250,7 @@ judgement judge(const goal& of, std::size_t index, std::span<const trial_output*
     } else if (growth.steady) {
         made.shown = loss_class::high;
         made.reason = loss_reason::backlog;
-    } else if (within && growth.share <= 0 && !may_be_luck(of, all)) {
+    } else if (within && growth.share <= 0 && !made.may_grow && !may_be_luck(of, all)) {
         made.shown = loss_class::low;
         made.reason = loss_reason::none;
     } else {
@@ -241,19 +259,35 @@ judgement judge(const goal& of, std::size_t index, std::span<const trial_output*
     return made;
 }
 
+bool kept_all(std::span<const goal> goals, const trial_output& seen) {
+    const trial_output* const it = &seen;
+    for (std::size_t i = 0; i < goals.size(); ++i) {
+        const auto lost = static_cast<double>(seen.goals[i].lost());
+        if (lost > goals[i].loss_ratio * static_cast<double>(seen.goals[i].due())) return false;
+        if (judge(goals[i], i, {&it, 1}).shown == loss_class::high) return false;
+    }
+    return true;
+}
+
 std::string reason_text(const judgement& of, std::string_view unit) {
     const std::string share = base::format_measured(of.loss_ratio * 100);
     switch (of.reason) {
         case loss_reason::none:
             return "it held";
         case loss_reason::too_few:
-            return fmt::format("{:.0f} {} are too few", of.messages, unit);
+            return fmt::format(
+                "{} {} are too few",
+                base::format_count(static_cast<std::uint64_t>(std::llround(of.messages))), unit);
         case loss_reason::not_sure:
             if (of.growth > 0 && of.high <= 0.5)
                 return fmt::format(
                     "{} % lost, and the backlog {} % of what was due larger, "
                     "perhaps by chance",
                     share, base::format_measured(of.growth * 100));
+            if (of.may_grow && of.growth <= 0)
+                return share +
+                       " % lost, and pauses of which the backlog recovers may come too often for "
+                       "it";
             return fmt::format("{} % lost, {} to {} %", share, base::format_measured(of.low * 100),
                                base::format_measured(of.high * 100));
         case loss_reason::late:
@@ -261,9 +295,9 @@ std::string reason_text(const judgement& of, std::string_view unit) {
         case loss_reason::errors:
             return share + " % lost, most of them by errors";
         case loss_reason::not_started:
-            return share + " % lost, most of them not started";
-        case loss_reason::not_offered:
-            return share + " % lost, most of them not offered";
+            return share + " % lost, most of them not offered: no session was free";
+        case loss_reason::not_finished:
+            return share + " % lost, most of them not finished in time";
         case loss_reason::backlog:
             return fmt::format("the backlog grew by {} % of what was due",
                                base::format_measured(of.growth * 100));

@@ -15,10 +15,14 @@
 // clumps that all messages are worth no more than a few that were independent, a trial is not shown
 // to be low-loss.
 //
+// What pauses leave behind is worked off between them. Where they may come so often, by Poisson's
+// law, that the time does not do for it, a trial is not shown to be low-loss, either.
+//
 // A backlog that has grown by more than 1 in 1,000 of what was due shows no low loss, whatever was
 // on time; where it grew steadily (Student's t on its growth from batch to batch at 95 %, and in
-// three quarters of the time at least) the trial is high-loss. Offered below 99.9 % of what was
-// intended is lost, too. Pure; nothing here fails.
+// three quarters of the time at least) the trial is high-loss. What was intended, by load and
+// duration, and not offered, because nobody was free to begin it, is lost, too. Pure; nothing here
+// fails.
 #pragma once
 
 #include "stats/capacity/goal.hpp"
@@ -46,11 +50,11 @@ enum class loss_reason : std::uint8_t {
     late,
     errors,
     not_started,
-    not_offered,
+    not_finished,
     backlog
 };
 inline constexpr std::array<std::string_view, 8> loss_reason_words{
-    "none", "too_few", "not_sure", "late", "errors", "not_started", "not_offered", "backlog"};
+    "none", "too_few", "not_sure", "late", "errors", "not_started", "not_finished", "backlog"};
 constexpr std::span<const std::string_view> words_of(loss_reason) {
     return loss_reason_words;
 }
@@ -64,8 +68,9 @@ struct judgement {
     double loss_ratio = 0;  // Trial Loss Ratio, of what was intended
     double low = 0;         // its bounds, each at 95 %
     double high = 1;
-    double growth = 0;    // of the backlog, as a share of what was due; 0 where that is tolerated
-    double messages = 0;  // that were due
+    double growth = 0;      // of the backlog, as a share of what was due; 0 where that is tolerated
+    double messages = 0;    // that were due
+    bool may_grow = false;  // what pauses left has gone, and they may come too often
 };
 
 // A part of time: what was due in it, and was lost.
@@ -85,7 +90,12 @@ struct share_bounds {
 [[nodiscard]] judgement judge(const goal& of, std::size_t index,
                               std::span<const trial_output* const> trials);
 
-// "3.2 % late", "backlog grew by 5 % of what was due", "97 % of what was intended was offered".
+// Whether no goal has lost more than it allows, as measured, and no backlog grew steadily. Who kept
+// all of them was fast enough, whatever stood in the way; otherwise what stood there may be why.
+[[nodiscard]] bool kept_all(std::span<const goal> goals, const trial_output& seen);
+
+// "3.20 % lost, most of them late", "the backlog grew by 5.00 % of what was due", "1,600 messages
+// are too few".
 // `unit`: what was due.
 [[nodiscard]] std::string reason_text(const judgement& of, std::string_view unit = "messages");
 

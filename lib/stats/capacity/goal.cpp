@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace postal::capacity {
@@ -17,6 +18,7 @@ namespace {
 constexpr double beyond_one_side = 0.05;  // of one-sided bounds
 constexpr double coarse_messages =
     10;  // show which side of a promise a load is on, far from its edge
+constexpr double longest_coarse_s = 10;
 
 std::string duration_text(double seconds) {
     return base::format_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -205,7 +207,7 @@ double fewest_messages(double loss_ratio) {
 }
 
 double target::trial_s_at(double load) const {
-    return std::max(trial_s, messages / load);
+    return std::max(trial_s, std::min(messages / load, longest_s));
 }
 
 double target::duration_sum_s_at(double load) const {
@@ -219,12 +221,17 @@ std::array<target, targets_per_goal> targets_of(const goal& of) {
         const auto step = static_cast<double>(i);
         const double trial_s =
             of.initial_trial_s * std::pow(of.final_trial_s / of.initial_trial_s, step / last);
-        made[i] = {trial_s, trial_s, of.exceed_ratio, of.width * std::exp2(last - step),
-                   coarse_messages / of.share};
+        made[i] = {trial_s,
+                   trial_s,
+                   of.exceed_ratio,
+                   of.width * std::exp2(last - step),
+                   coarse_messages / of.share,
+                   longest_coarse_s};
     }
     made.back().trial_s = of.final_trial_s;
     made.back().duration_sum_s = of.duration_sum_s;
     made.back().messages = std::max(coarse_messages, fewest_messages(of.loss_ratio)) / of.share;
+    made.back().longest_s = std::numeric_limits<double>::infinity();
     made.back().final = true;
     return made;
 }

@@ -98,10 +98,12 @@ struct target {
     double duration_sum_s = 0;
     double exceed_ratio = 0;
     double width = 0;
-    double messages = 0;  // of the load, that a full-length trial has to hold
-    bool final = false;   // otherwise what was measured decides, unless it is chance
+    double messages = 0;   // of the load, that a full-length trial has to hold,
+    double longest_s = 0;  // where it need not be longer than that
+    bool final = false;    // otherwise what was measured decides, unless it is chance
 
-    // Of a full-length trial at this load: longer where it would not hold messages enough.
+    // Of a full-length trial at this load: longer where it would not hold messages enough, but to
+    // look where a load is no longer than a minute has room for.
     [[nodiscard]] double trial_s_at(double load) const;
     // There must be room for two of those, as there is where they are not longer.
     [[nodiscard]] double duration_sum_s_at(double load) const;

@@ -39,10 +39,12 @@ std::optional<nomination> goal_search::nominate(const load_limits& limits) {
         }
         const int expansions = expansions_;
         open_ = below_ceiling(choose(now, limits), now, limits);
+        ended_ = false;
         if (open_) return open_;
         expansions_ = expansions;
         const bool nowhere = !now.lower && (now.upper || !now.exhausted.empty());
-        if (level_ + 1 == targets_per_goal || nowhere) return std::nullopt;
+        ended_ = level_ + 1 == targets_per_goal || nowhere;
+        if (ended_) return std::nullopt;
         before_ = now;
         expansions_ = 0;
         ++level_;
@@ -132,7 +134,8 @@ goal_search::choice goal_search::extend_down(const load_bounds& now, const load_
         return std::nullopt;
     }
     // Short trials find their way down fast: what holds nowhere is to be said soon.
-    const double ratio = level_ == 0 && expansions_ > 0 ? 16 : step_ratio(level_ == 0 ? 2 : 1);
+    double ratio = step_ratio(level_ == 0 ? 2 : 1);
+    if (level_ == 0 && expansions_ > 1) ratio = expansions_ == 2 ? 16 : 256;
     return at(std::max(from / ratio, limits.min), trial_step::extend_down);
 }
 

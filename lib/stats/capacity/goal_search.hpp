@@ -33,6 +33,8 @@ class goal_search {
 
     // Nothing: there is no more to try for this goal. The same until a trial is added.
     [[nodiscard]] std::optional<nomination> nominate(const load_limits& limits);
+    // When last asked there was no more.
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
     // The target that is aimed at.
     [[nodiscard]] std::size_t level() const noexcept { return level_; }
 
@@ -56,7 +58,8 @@ class goal_search {
     std::size_t level_ = 0;
     load_bounds before_;              // of the target before
     std::optional<nomination> open_;  // nominated, and perhaps not decided yet
-    int expansions_ = 0;              // of the external search for this target
+    bool ended_ = false;
+    int expansions_ = 0;  // of the external search for this target
 };
 
 }  // namespace postal::capacity

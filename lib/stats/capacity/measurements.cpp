@@ -65,7 +65,9 @@ load_class measurements::classify_at(std::size_t goal, std::size_t level, double
     for (const search_trial* one : at(load)) {
         const bool full_length = is_full_length(*one, aim.trial_s_at(load));
         const judgement& said = one->judgements[goal];
-        const loss_class is = aim.final ? said.shown : said.measured;
+        // Of a small share of the load nothing may have been due: a higher one is to be seen.
+        const loss_class measured = said.messages > 0 ? said.measured : loss_class::low;
+        const loss_class is = aim.final ? said.shown : measured;
         sorted.add(is, one->seen.duration_s, full_length);
         if (full_length) sorted.full_length_s += one->seen.duration_s;
         if (full_length && is == loss_class::not_known) sorted.not_known.push_back(&one->seen);
@@ -77,9 +79,24 @@ load_class measurements::classify_at(std::size_t goal, std::size_t level, double
         sorted.add(judge(goals_[goal], goal, sorted.not_known).shown, pooled_s, true);
     }
     const double sum_s = aim.duration_sum_s_at(load);
-    const load_class is = classify(sorted.sums, sum_s, aim.exceed_ratio);
+    load_class is = classify(sorted.sums, sum_s, aim.exceed_ratio);
+    if (is == load_class::lower && aim.final && !holds_throughout(goal, load))
+        is = load_class::undecided;
     const bool spent = sorted.full_length_s >= 0.99 * sum_s;
     return is == load_class::undecided && spent ? load_class::exhausted : is;
+}
+
+// Two trials that hold beside one that does not know may be the lucky ones: all together decide.
+bool measurements::holds_throughout(std::size_t goal, double load) const {
+    const double least_s = confirmation_length * targets_[goal].back().trial_s_at(load);
+    std::vector<const trial_output*> all;
+    bool each = true;
+    for (const search_trial& one : trials_) {
+        if (!one.seen.counts() || one.asked.load != load || !is_full_length(one, least_s)) continue;
+        all.push_back(&one.seen);
+        each = each && one.judgements[goal].shown == loss_class::low;
+    }
+    return each || judge(goals_[goal], goal, all).shown == loss_class::low;
 }
 
 load_class measurements::class_of(std::size_t goal, std::size_t level, double load) const {
@@ -102,6 +119,15 @@ load_bounds measurements::bounds(std::size_t goal, std::size_t level) const {
         if (is == load_class::exhausted) made.exhausted.push_back(load);
     }
     return made;
+}
+
+std::optional<double> measurements::next_lower(std::size_t goal, double load) const {
+    for (auto one = std::make_reverse_iterator(loads_.lower_bound(load)); one != loads_.rend();
+         ++one) {
+        if (one->second[goal].back() == load_class::lower && holds_throughout(goal, one->first))
+            return one->first;
+    }
+    return std::nullopt;
 }
 
 judgement measurements::together(std::size_t goal, double load) const {

@@ -34,6 +34,9 @@ struct load_bounds {
     std::vector<double> exhausted;  // between them, ascending
 };
 
+// What holds for long holds for half as long.
+inline constexpr double confirmation_length = 0.5;
+
 class measurements {
   public:
     explicit measurements(std::vector<goal> goals);
@@ -49,12 +52,18 @@ class measurements {
     // undecided where nothing was measured.
     [[nodiscard]] load_class class_of(std::size_t goal, std::size_t level, double load) const;
     [[nodiscard]] load_bounds bounds(std::size_t goal, std::size_t level) const;
+    // The next lower load that is a Lower Bound, and holds throughout.
+    [[nodiscard]] std::optional<double> next_lower(std::size_t goal, double load) const;
     // All that counts at that load, of the search itself, as one trial.
     [[nodiscard]] judgement together(std::size_t goal, double load) const;
     // At the Relevant Lower Bound.
     [[nodiscard]] double conditional_throughput(std::size_t goal, double load) const;
     // Trials of the search itself that count, at that load.
     [[nodiscard]] std::vector<const search_trial*> at(double load) const;
+
+    // Whether all trials there that are long enough to confirm it, those that did so too, show
+    // together that it holds.
+    [[nodiscard]] bool holds_throughout(std::size_t goal, double load) const;
 
   private:
     using classes = std::array<load_class, targets_per_goal>;  // of one goal

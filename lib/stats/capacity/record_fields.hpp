@@ -55,7 +55,10 @@ void fields(Archive& each, field<Archive, recorded_judgement>& of) {
     each("late", of.losses.late);
     each("errors", of.losses.errors);
     each("not_started", of.losses.not_started,
-         "due, and not begun or not finished when nobody waited any longer");
+         "intended and not offered: no session was free to begin it until the trial's time was "
+         "over");
+    each("not_finished", of.losses.not_finished,
+         "begun, and under way when nobody waited any longer", as{.newer = true});
     each("loss_ratio", of.said.loss_ratio, "Trial Loss Ratio, of what was intended",
          as{.fine = true});
     each("low", of.said.low, "its lower bound, one-sided at 95 %", as{.fine = true});
@@ -124,6 +127,7 @@ void fields(Archive& each, field<Archive, confirmation_result>& of) {
     each("shown_failed", of.shown_failed, "and by evidence");
     each("far", of.far, "trials whose backlog grew by more than 10 % of what was due");
     each("left_out", of.left_out, "there was no time, or trials were not valid");
+    each("untried", of.why, "why it was not tried, or not as often", as{.needed = true});
 }
 
 template <class Archive>
@@ -132,7 +136,7 @@ void fields(Archive& each, field<Archive, search_result>& of) {
     each("limiting", of.limiting, "number of the goal with the lowest bounds, from 0");
     each("goals", of.goals, "Goal Results, in the order of the goals");
     each("confirmation", of.confirmation, "of the limiting goal");
-    each("confirmed", of.confirmed, "all of it was tried, and nothing contradicts");
+    each("confirmed", of.confirmed, "all that could be was tried, and came out as it was found");
     each("ceiling", of.ceiling, "loads from here on could not be tried");
     each("ceiling_by", of.ceiling_by, "for this reason", as{.needed = true});
     each("trial_count", of.trials, "all that were performed");

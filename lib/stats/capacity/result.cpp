@@ -38,7 +38,9 @@ std::string limited_by(const std::vector<goal>& goals, std::size_t index, const 
 }
 
 std::string why_no_higher(const search_result& of) {
-    if (of.end == search_end::at_least && of.limit().upper)
+    if (std::any_of(of.confirmation.begin(), of.confirmation.end(), [](const auto& one) {
+            return one.what == confirmed_load::share_120 && one.contradicts();
+        }))
         return "120 % of what was found passed, too";
     if (of.ceiling)
         return fmt::format("from {} on {}", measured(*of.ceiling),
@@ -46,6 +48,21 @@ std::string why_no_higher(const search_result& of) {
                                ? "the machine was full"
                                : "the generator was the limit");
     return "no more was to be tried";
+}
+
+std::string untried_text(untried why, const search_result& of) {
+    const std::string from =
+        of.ceiling ? fmt::format(" from {}/s on", measured(*of.ceiling)) : std::string{};
+    switch (why) {
+        case untried::above_most:
+            return "that is more than was to be tried";
+        case untried::generator_limited:
+            return "the generator was the limit" + from;
+        case untried::machine_full:
+            return "the machine was full" + from;
+        default:
+            return "there was no time";
+    }
 }
 
 std::string contradiction_text(const confirmation_result& of, std::string_view unit) {
@@ -121,7 +138,7 @@ bool confirmation_result::contradicts() const noexcept {
     if (left_out && trials() < 2) return false;
     switch (what) {
         case confirmed_load::share_80:
-            return shown_failed > most;
+            return shown_failed > most || (failed == trials() && failed > 0);
         case confirmed_load::share_100:
             return shown_failed > most || far > 0;
         case confirmed_load::share_120:
@@ -136,20 +153,30 @@ bool confirmation_result::contradicts() const noexcept {
     return false;
 }
 
+bool confirmation_result::doubtful() const noexcept {
+    const bool must_hold = what == confirmed_load::share_80 || what == confirmed_load::share_100;
+    return must_hold && failed > trials() / 2;
+}
+
 std::string confirmation_text(const search_result& of, std::string_view unit) {
     std::string text;
+    bool any = false;
     for (const confirmation_result& one : of.confirmation) {
         const bool share = one.what == confirmed_load::share_80 ||
                            one.what == confirmed_load::share_100 ||
                            one.what == confirmed_load::share_120;
-        if (!share || one.trials() == 0) continue;
+        if (!share) continue;
+        any = any || one.trials() > 0;
+        text += fmt::format("{}{}, {} {}/s, ", text.empty() ? "tried once more: " : "; ",
+                            base::name_of(one.what), measured(one.load), unit);
         const bool must_hold = one.what != confirmed_load::share_120;
-        text += fmt::format("{}{}, {} {}/s, {} in {} of {} trials",
-                            text.empty() ? "tried once more: " : "; ", base::name_of(one.what),
-                            measured(one.load), unit, must_hold ? "held" : "failed",
-                            must_hold ? one.held : one.failed, one.trials());
+        if (one.trials() > 0)
+            text += fmt::format("{} in {} of {} trials", must_hold ? "held" : "failed",
+                                must_hold ? one.held : one.failed, one.trials());
+        else
+            text += "not tried: " + untried_text(one.why, of);
     }
-    return text;
+    return any ? text : std::string{};
 }
 
 std::string_view unit_of(const goal& of, std::string_view unit, const partners& beside) {

@@ -62,6 +62,20 @@ constexpr std::span<const std::string_view> words_of(confirmed_load) {
     return confirmed_load_words;
 }
 
+// Why it was not tried as often as it should have been.
+enum class untried : std::uint8_t {
+    no,
+    above_most,  // than the search was told to try
+    generator_limited,
+    machine_full,
+    no_time  // or no trials left, or the search was interrupted
+};
+inline constexpr std::array<std::string_view, 5> untried_words{
+    "no", "above_most", "generator_limited", "machine_full", "no_time"};
+constexpr std::span<const std::string_view> words_of(untried) {
+    return untried_words;
+}
+
 struct confirmation_result {
     confirmed_load what = confirmed_load::share_100;
     double load = 0;
@@ -71,11 +85,15 @@ struct confirmation_result {
     std::uint64_t failed = 0;      // high-loss as measured
     std::uint64_t shown_failed = 0;
     std::uint64_t far = 0;  // whose backlog grew by more than 10 % of what was due
-    bool left_out = false;  // trials were not valid, or there was no time
+    // Trials were not valid, or there was no time; not of 120 % beyond what could be tried at all.
+    bool left_out = false;
+    untried why = untried::no;
 
     [[nodiscard]] std::uint64_t trials() const noexcept { return held + failed; }
     // It is not as it was found.
     [[nodiscard]] bool contradicts() const noexcept;
+    // What was to hold has not in most trials, though that may be chance: it is not confirmed.
+    [[nodiscard]] bool doubtful() const noexcept;
 };
 
 enum class search_end : std::uint8_t {
@@ -105,8 +123,8 @@ struct search_result {
     std::size_t limiting = 0;        // the goal with the lowest bounds: that of the result
     std::vector<goal_result> goals;  // in their order
     std::vector<confirmation_result> confirmation;  // of the limiting goal
-    bool confirmed = false;                         // all of it was tried, and nothing contradicts
-    std::optional<double> ceiling;                  // loads from here on could not be tried
+    bool confirmed = false;         // all that could be was tried, and came out as it was found
+    std::optional<double> ceiling;  // loads from here on could not be tried
     trial_validity ceiling_by = trial_validity::valid;
     std::uint64_t trials = 0;  // all that were performed
     double took_s = 0;
@@ -136,7 +154,8 @@ using partners = std::vector<partner>;
 [[nodiscard]] std::string sentence_of(const search_result& of, const std::vector<goal>& goals,
                                       std::string_view unit = "messages",
                                       const partners& beside = {});
-// "held at 80 %, 412/s, in 3 of 3 trials; at 100 % in 3 of 3; 120 % failed in 3 of 3"; empty where
+// "tried once more: 80 %, 320 messages/s, held in 3 of 3 trials; 100 %, 400 messages/s, held in 3
+// of 3 trials; 120 %, 480 messages/s, not tried: that is more than was to be tried"; empty where
 // nothing was tried once more.
 [[nodiscard]] std::string confirmation_text(const search_result& of, std::string_view unit);
 // Of one goal: "p99(message)<1s: 412 messages/s (408 to 416), conditional throughput 411".

@@ -16,6 +16,7 @@ constexpr int most_invalid = 2;  // in a row
 constexpr int most_irregular = 3;
 constexpr std::size_t batches = 40;
 constexpr double least_drain_s = 2;
+constexpr double most_rest = 0.25;  // of the time that is left
 // Of what fails a goal of one program, so much is tried for those of another: enough to see which
 // of them is met first, and no load that keeps the server busy long after its trial.
 constexpr double beyond_others = 1.25;
@@ -78,6 +79,7 @@ void search::advance() {
     std::optional<nomination> best;
     std::size_t goal = 0;
     for (std::size_t i = 0; i < searches_.size(); ++i) {
+        if (another_is_doomed(i)) continue;
         const auto wanted = searches_[i].nominate(limits_of(i));
         if (!wanted ||
             (best && std::pair(best->level, best->load) <= std::pair(wanted->level, wanted->load)))
@@ -102,6 +104,15 @@ load_limits search::limits_of(std::size_t goal) const {
     return made;
 }
 
+// Of another program: then nothing is left to be found for this one.
+bool search::another_is_doomed(std::size_t goal) const {
+    for (std::size_t i = 0; i < searches_.size(); ++i)
+        if (goals()[i].flow != goals()[goal].flow && searches_[i].ended() &&
+            result_of(i, true).end == goal_end::doomed)
+            return true;
+    return false;
+}
+
 // By the finest target that knows one, unless a finer one has held there.
 std::optional<double> search::lowest_failure(std::size_t goal) const {
     double held = 0;
@@ -120,6 +131,7 @@ bool search::ask(const nomination& which, std::size_t goal, double duration_s) {
              .settle_s = settle,
              .duration_s = duration_s,
              .drain_s = settle + duration_s + least_drain_s,
+             .rest_s = most_rest * (input_.most_s - used_s_ - settle - duration_s),
              .batches = batches,
              .step = which.step,
              .goal = goal};
@@ -160,7 +172,8 @@ void search::could_not(trial_validity why) {
     const double load = trials_.trials().back().asked.load;
     invalid_ = 0;
     if (confirming_) {
-        confirming_->leave_out();
+        confirming_->leave_out(why == trial_validity::machine_full ? untried::machine_full
+                                                                   : untried::generator_limited);
         return advance();
     }
     input_.loads.ceiling = std::min(input_.loads.ceiling, load);
@@ -190,7 +203,7 @@ void search::finish(std::optional<search_end> early) {
         if (confirming_) result_.confirmation = confirming_->results();
         return;
     }
-    confirming_.emplace(trials_, result_.limiting, input_.loads, input_.seed);
+    confirming_.emplace(trials_, result_.limiting, input_.loads, result_.ceiling_by, input_.seed);
     advance();
 }
 
@@ -198,7 +211,7 @@ void search::conclude() {
     result_.confirmation = confirming_->results();
     result_.confirmed = true;
     for (const confirmation_result& one : result_.confirmation) {
-        if (one.left_out) result_.confirmed = false;
+        if (one.left_out || one.doubtful()) result_.confirmed = false;
         if (!one.contradicts()) continue;
         result_.confirmed = false;
         if (one.what != confirmed_load::share_120)
@@ -206,6 +219,28 @@ void search::conclude() {
         else if (result_.end != search_end::unstable)
             result_.end = search_end::at_least;
     }
+    weigh_confirmation();
+}
+
+// The trials that confirm a lower bound are evidence about it as much as those that found it, which
+// may have been the lucky ones. Where all together do not show that it holds, the highest load
+// below it for which that is so is the bound: at the least 80 % of it, where that held.
+void search::weigh_confirmation() {
+    const std::size_t goal = result_.limiting;
+    goal_result& limit = result_.goals[goal];
+    if (result_.end == search_end::unstable || !limit.upper) return;
+    load_bounds now = trials_.bounds(goal, targets_per_goal - 1);
+    if (!now.lower || trials_.holds_throughout(goal, *now.lower)) return;
+    now.lower = trials_.next_lower(goal, *now.lower);
+    const confirmation_result& low = result_.confirmation.front();
+    if (low.what == confirmed_load::share_80 && low.shown_held == low.trials() &&
+        low.load > now.lower.value_or(0))
+        now.lower = low.load;
+    if (!now.lower) return;
+    limit.lower = now.lower;  // the best guess stays
+    limit.conditional_throughput.reset();
+    limit.end = goal_end::not_closer;
+    if (result_.end == search_end::found) result_.end = search_end::not_closer;
 }
 
 // The middle of the bounds as ratios; where loads between them are not decided, the one at which
@@ -294,7 +329,7 @@ std::string search::because() const {
     return what;
 }
 
-search_progress search::progress() const {
+search_progress search::progress(double elapsed_s) const {
     search_progress made{.trials = trials_.trials().size(),
                          .used_s = used_s_,
                          .confirming = confirming_.has_value()};
@@ -317,8 +352,10 @@ search_progress search::progress() const {
         if (i == focus && input_.confirm)
             to_go_s += confirming_trials * goals()[i].final_trial_s / 2;
     }
-    made.to_go_s = std::clamp(to_go_s * 1.2, next_->settle_s + next_->duration_s,
-                              std::max(0.0, input_.most_s - used_s_));
+    const double this_s = next_->settle_s + next_->duration_s;
+    const double most_s = std::max(this_s, input_.most_s - used_s_);  // but for rounding
+    made.to_go_s = std::clamp(to_go_s * 1.2, this_s, most_s);
+    made.to_go_s = std::max(made.to_go_s - elapsed_s, std::max(0.0, this_s - elapsed_s));
     return made;
 }
 

@@ -63,7 +63,8 @@ class search {
     // No more is tried; what was found so far is the result.
     void interrupt(search_end why = search_end::interrupted) { finish(why); }
 
-    [[nodiscard]] search_progress progress() const;
+    // So long after the begin of the trial that is next().
+    [[nodiscard]] search_progress progress(double elapsed_s = 0) const;
     // So far; of the whole search when there is no next trial.
     [[nodiscard]] const search_result& result() const noexcept { return result_; }
     // As it was given, but that a ceiling may have been met.
@@ -76,12 +77,14 @@ class search {
   private:
     void advance();
     [[nodiscard]] load_limits limits_of(std::size_t goal) const;
+    [[nodiscard]] bool another_is_doomed(std::size_t goal) const;
     [[nodiscard]] std::optional<double> lowest_failure(std::size_t goal) const;
     [[nodiscard]] bool ask(const nomination& which, std::size_t goal, double duration_s);
     [[nodiscard]] bool ask_to_confirm();
     void could_not(trial_validity why);
     void finish(std::optional<search_end> early);
     void conclude();
+    void weigh_confirmation();
     [[nodiscard]] double rate_within(std::size_t goal, const load_bounds& of) const;
     [[nodiscard]] goal_result result_of(std::size_t goal, bool finished) const;
 

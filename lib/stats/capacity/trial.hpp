@@ -2,10 +2,10 @@
 // A Trial (RFC 9971): a load for a while, and what became of it. The search says which, whoever
 // asked performs it and hands back what was seen.
 //
-// Loads are messages a second (visits, with a reader). What is lost for a goal is late, an error or
-// not started: the three together, and what was on time, are all that was due in the trial's
-// measured part, of the program whose goal it is: several programs may perform a trial together,
-// each with a flow of its own.
+// Loads are messages a second (visits, with a reader). What is lost for a goal is late, an error,
+// not started or not finished: the four together, and what was on time, are all that was due in the
+// trial's measured part, of the program whose goal it is: several programs may perform a trial
+// together, each with a flow of its own.
 #pragma once
 
 #include <array>
@@ -41,6 +41,9 @@ struct trial_input {
     double settle_s = 0;    // so long under this load first, and not measured
     double duration_s = 0;  // Trial Duration, behind that
     double drain_s = 0;     // so long at most, behind that, for the server's queue to become empty
+    // And then, without what has not begun, so long at most, unless it becomes no less for a while.
+    double rest_s = 0;
+    double patience_s = 5;    // which is that long
     std::size_t batches = 0;  // to count in, of equal length
     trial_step step = trial_step::start;
     std::size_t goal = 0;  // in focus
@@ -73,17 +76,18 @@ struct goal_losses {
     std::uint64_t on_time = 0;
     std::uint64_t late = 0;
     std::uint64_t errors = 0;
-    std::uint64_t not_started = 0;
+    std::uint64_t not_started = 0;   // intended, and not offered: nobody was free to begin it
+    std::uint64_t not_finished = 0;  // begun, and under way when nobody waited any longer
 
-    [[nodiscard]] std::uint64_t due() const noexcept {
-        return on_time + late + errors + not_started;
+    [[nodiscard]] std::uint64_t due() const noexcept { return on_time + lost(); }
+    [[nodiscard]] std::uint64_t lost() const noexcept {
+        return late + errors + not_started + not_finished;
     }
-    [[nodiscard]] std::uint64_t lost() const noexcept { return late + errors + not_started; }
 };
 
 // One program's part of a trial.
 struct trial_flow {
-    std::uint64_t intended = 0;  // messages, by load and duration
+    std::uint64_t intended = 0;  // messages that its schedule has: by load and duration
     std::vector<trial_batch> batches;
     std::uint64_t backlog_start = 0;  // when measuring began
     // Of the messages that were accepted meanwhile, settling too, where enough were. Nothing is

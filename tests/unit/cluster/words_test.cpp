@@ -394,6 +394,12 @@ TEST_CASE("a trial that cannot be is refused, and one that can arrives whole") {
     REQUIRE(got.promises.size() == 2);
     CHECK(got.promises[0].within == 1s);
     CHECK(got.promises[1].lost_ends == stats::all_but_accepted);
+    CHECK_FALSE(got.only_ends);
+    load::trial end = a_trial();
+    end.only_ends = true;
+    const auto ends = decode(encode(cluster::next_trial{end}), phases);
+    REQUIRE(ends.has_value());
+    CHECK(std::get<cluster::next_trial>(*ends).what.only_ends);
     const auto refused = [](auto change) {
         load::trial one = a_trial();
         change(one);

@@ -204,3 +204,26 @@ TEST_CASE("admission: the response to an open loop does not depend on the number
         }
     }
 }
+
+TEST_CASE("admission: what is due and taken late is nobody's any more, once in the run") {
+    workers of(std::nullopt, open_loop(constant(10)), 2);  // at 0 s, 0.1 s, ...
+    const ticket first = of.ask(0, 0s);
+    CHECK(of[0].give_back(first));  // by a session that could not begin it
+    std::size_t dropped = 0;
+    for (std::size_t i = 0; of[i % 2].take_late(start + 1s).what == pass::go; ++i)
+        ++dropped;
+    CHECK(dropped == 11);
+    CHECK(of[1].take_late(start + 1s).what == pass::wait);
+    CHECK_FALSE(of.goes(0, 1050ms));
+    CHECK(of.goes(1, 1100ms));
+    SECTION("though nobody is let through meanwhile") {
+        of[0].hold_shut(true);
+        CHECK_FALSE(of.goes(0, 1200ms));
+        CHECK(of[0].take_late(start + 1200ms).what == pass::go);
+    }
+    SECTION("without a schedule there is nothing that is late") {
+        workers free(5, {});
+        CHECK(free[0].take_late(start + 1s).what == pass::over);
+        CHECK(free.goes(0, 1s));
+    }
+}

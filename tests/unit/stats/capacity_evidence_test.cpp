@@ -48,6 +48,8 @@ TEST_CASE("capacity: a promise that is kept takes as many messages as its percen
     CHECK(few.reason == loss_reason::too_few);
     CHECK(few.measured == loss_class::low);
     CHECK(reason_text(few) == "280 messages are too few");
+    CHECK(reason_text(judged(trial(40, none, none), promise(0.001))) ==
+          "1,600 messages are too few");
     CHECK(judged(trial(0, none, none)).measured == loss_class::not_known);
 }
 
@@ -101,6 +103,18 @@ TEST_CASE("capacity: a backlog that grows steadily is bad, though nothing is lat
     }
 }
 
+TEST_CASE("capacity: kept is what lost no more than allowed, with no backlog that grows") {
+    const std::vector<goal> goals{promise()};
+    const auto of = [](std::uint64_t lost) { return [lost](std::uint64_t) { return lost; }; };
+    CHECK(kept_all(goals, trial(200, of(0), none)));
+    CHECK(kept_all(goals, trial(200, of(2), none)));  // 1 %, which is as much as it may be
+    CHECK_FALSE(kept_all(goals, trial(200, of(3), none)));
+    // Nothing is late yet, on a machine that may be full.
+    CHECK_FALSE(kept_all(goals, trial(200, none, [](std::uint64_t i) { return 2 * i; })));
+    // One pause is no growth, and does not take away what was kept.
+    CHECK(kept_all(goals, trial(200, none, [](std::uint64_t i) { return i < 38 ? 2U : 80U; })));
+}
+
 TEST_CASE("capacity: a goal is judged by what its own program had to do") {
     const auto grows = [](std::uint64_t batch) { return 4 * batch; };
     const auto level = [](std::uint64_t) { return std::uint64_t{3}; };
@@ -112,9 +126,25 @@ TEST_CASE("capacity: a goal is judged by what its own program had to do") {
     CHECK(judged(both).shown == loss_class::low);
     CHECK(judged(both, beside).shown == loss_class::high);
     CHECK(judged(both, beside).reason == loss_reason::backlog);
-    both.beside.front().intended = 10'000;  // of which 8,000 were due
-    CHECK(judged(both, beside).loss_ratio == Approx(0.2));
-    CHECK(judged(both).loss_ratio == 0);
+}
+
+TEST_CASE("capacity: what pauses leave behind is to be gone before as many come as may") {
+    // Each leaves 80, of which so many go in a batch; in the end nothing is left.
+    const auto pauses = [](std::uint64_t every, std::uint64_t gone) {
+        return judged(trial(200, none, [=](std::uint64_t i) {
+            const std::uint64_t since = i % every;
+            return since < 2 ? 0 : 80 - std::min<std::uint64_t>(80, gone * (since - 2));
+        }));
+    };
+    CHECK(pauses(20, 40).shown == loss_class::low);  // most of the time there is nothing to do
+    const judgement busy = pauses(20, 5);            // two, of which each takes 8 s of the 20
+    CHECK(busy.loss_ratio == 0);
+    CHECK(busy.growth == 0);
+    CHECK(busy.shown == loss_class::not_known);
+    CHECK(busy.measured == loss_class::low);
+    CHECK_THAT(reason_text(busy), Catch::Contains("may come too often"));
+    // One message more or less, as often as it likes, is no pause.
+    CHECK(judged(trial(200, none, [](std::uint64_t i) { return i % 2; })).shown == loss_class::low);
 }
 
 TEST_CASE("capacity: one more under way is no backlog that grows, where few were due") {
@@ -124,24 +154,27 @@ TEST_CASE("capacity: one more under way is no backlog that grows, where few were
     CHECK(judged(trial(10, none, two_more)).shown == loss_class::not_known);
 }
 
-TEST_CASE("capacity: offered below 99.9 % of what was intended is lost") {
-    auto less = trial(200, none, none);
-    less.intended = 8240;  // of which 8,000 were due: 97 %
+TEST_CASE("capacity: what was intended and not offered is lost, and so is what never ended") {
+    auto less = trial(
+        200, [](std::uint64_t) { return std::uint64_t{6}; }, none);  // 97 % were offered
+    less.goals[0] = {.on_time = 7760, .not_started = 240};
     const judgement said = judged(less);
-    CHECK(said.loss_ratio == Approx(240.0 / 8240));
+    CHECK(said.loss_ratio == Approx(0.03));
     CHECK(said.shown == loss_class::high);
-    CHECK(said.reason == loss_reason::not_offered);
-    less.intended = 8008;
-    CHECK(judged(less).shown == loss_class::low);
-    CHECK(judged(less).loss_ratio == 0);
+    CHECK(said.reason == loss_reason::not_started);
+    CHECK(reason_text(said) == "3.00 % lost, most of them not offered: no session was free");
+    less.goals[0] = {.on_time = 7760, .not_finished = 240};
+    CHECK(judged(less).loss_ratio == Approx(0.03));
+    CHECK(judged(less).reason == loss_reason::not_finished);
+    CHECK(reason_text(judged(less)) == "3.00 % lost, most of them not finished in time");
 }
 
 TEST_CASE("capacity: most of the losses give the reason") {
     auto bad = trial(
         200, [](std::uint64_t) { return std::uint64_t{10}; }, none);
-    bad.goals[0] = {7600, 100, 200, 100};
+    bad.goals[0] = {.on_time = 7600, .late = 100, .errors = 200, .not_started = 100};
     CHECK(judged(bad).reason == loss_reason::errors);
-    bad.goals[0] = {7600, 100, 50, 250};
+    bad.goals[0] = {.on_time = 7600, .late = 100, .errors = 50, .not_started = 250};
     CHECK(judged(bad).reason == loss_reason::not_started);
 }
 

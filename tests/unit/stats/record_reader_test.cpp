@@ -64,6 +64,7 @@ TEST_CASE("record: each member of another type, null or absent") {
                                        "capacity.result.goals[0].end",
                                        "capacity.result.goals[0].limited_by",
                                        "capacity.result.confirmation[0].what",
+                                       "capacity.result.confirmation[0].untried",
                                        "capacity.result.ceiling_by",
                                        "capacity.trials[0].step",
                                        "capacity.trials[0].validity",

@@ -37,6 +37,7 @@ struct server {
     double machine_most = never;    // or fill the machine
     bool keeps_queue = false;       // nothing is waited for between trials
     bool deaf = false;              // nothing is ever finished
+    bool relays = false;  // replies at once; what waits for a place is its queue, and counted
 
     postal::base::random_source random{1};
     double now_s = 0;
@@ -93,6 +94,7 @@ inline postal::capacity::trial_output perform(server& of,
     of.free_at.resize(of.places, 0);
     const double start_s = of.now_s + asked.settle_s;
     const double end_s = start_s + asked.duration_s;
+    const double cut_s = end_s + asked.drain_s;  // what has not begun then is not started any more
     const double batch_s = asked.duration_s / static_cast<double>(asked.batches);
     seen.duration_s = asked.duration_s;
     seen.began_with_backlog = *std::max_element(of.free_at.begin(), of.free_at.end()) > of.now_s;
@@ -117,7 +119,12 @@ inline postal::capacity::trial_output perform(server& of,
         if (due_s >= end_s) break;
         const bool error =
             is_refused(of, due_s) || (of.error_share > 0 && of.random.uniform() < of.error_share);
-        const double done_s = error ? due_s : of.deaf ? due_s + 1000 : finish_of(of, due_s);
+        const bool never_begun =
+            !error && !of.relays && *std::min_element(of.free_at.begin(), of.free_at.end()) > cut_s;
+        const double done_s = error         ? due_s
+                              : never_begun ? cut_s
+                              : of.deaf     ? due_s + 1000
+                                            : finish_of(of, due_s);
         last_s = std::max(last_s, done_s);
         ++open[due_s < start_s ? 0 : batch_of(due_s) + 1];
         if (done_s < end_s) --open[done_s < start_s ? 0 : batch_of(done_s) + 1];
@@ -125,10 +132,13 @@ inline postal::capacity::trial_output perform(server& of,
         trial_batch& batch = seen.batches[batch_of(due_s)];
         ++batch.due;
         for (std::size_t i = 0; i < goals.size(); ++i) {
-            const bool late = done_s - due_s > goals[i] + 1e-9;
-            ++(error ? seen.goals[i].errors : late ? seen.goals[i].late : seen.goals[i].on_time);
-            batch.lost[i] += error || late ? 1 : 0;
-            batch.near[i] += !error && !late && done_s - due_s > goals[i] / 2 ? 1 : 0;
+            const double took_s = of.relays ? 0 : done_s - due_s;
+            const bool late = took_s > goals[i] + 1e-9;
+            goal_losses& sum = seen.goals[i];
+            ++(error ? sum.errors : never_begun ? sum.not_started : late ? sum.late : sum.on_time);
+            const bool lost = error || late || never_begun;
+            batch.lost[i] += lost ? 1 : 0;
+            batch.near[i] += !lost && took_s > goals[i] / 2 ? 1 : 0;
         }
     }
     std::int64_t backlog = open[0];
@@ -138,7 +148,8 @@ inline postal::capacity::trial_output perform(server& of,
         seen.batches[i].backlog = static_cast<std::uint64_t>(backlog);
     }
     seen.intended = seen.goals[0].due();
-    const double most_drain_s = of.keeps_queue ? 0.0 : asked.drain_s;
+    const double rest_s = of.deaf ? asked.patience_s : asked.rest_s;
+    const double most_drain_s = of.keeps_queue ? 0.0 : asked.drain_s + rest_s;
     const double drained_s = std::clamp(last_s, end_s, end_s + most_drain_s);
     seen.took_s = drained_s - of.now_s;
     of.now_s = drained_s;

@@ -62,7 +62,7 @@ TEST_CASE("trial counts: a message belongs to the stretch that it was due in") {
     CHECK(all[2].lost[0].errors == 2);
     CHECK(all[2].lost[1].errors == 1);  // only what was rejected
     CHECK(all[3].lost[0].not_started == 1);
-    CHECK(all[3].lost[1].not_started == 0);
+    CHECK(all[3].lost[1].not_started == 1);  // of which nobody knows how it would have ended
 }
 
 TEST_CASE("trial counts: workers' are added, an earlier trial's are not") {
