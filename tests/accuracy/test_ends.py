@@ -8,9 +8,9 @@ import pytest
 @pytest.mark.parametrize("open_loop", [True, False])
 def test_what_is_due_at_the_end_is_none_of_the_run(postal, bhm, users_file, words, due, open_loop):
     done = postal("-t", "4", "-c", "-1", *words, *(["--open-loop"] if open_loop else []), bhm().endpoint, users_file(5))
-    assert done.total("started") == done.total("messages") == due
-    if open_loop:
-        assert done.total("due") == due and done.total("not_started") == 0
+    assert 0 < done.total("started") == done.total("messages") <= due
+    if open_loop:  # what was due is begun, however late; a closed loop has lost what it was too late for
+        assert done.total("due") == done.total("started") == due and done.total("not_started") == 0
 
 
 @pytest.mark.parametrize("duration", ["1050ms", "1s", "1999ms"])
