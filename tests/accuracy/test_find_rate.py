@@ -89,6 +89,7 @@ def test_each_goal_has_attributes_of_its_own(programs, users_file, folder):
     assert [goal["promise"] for goal in goals] == ["p99(message)<1s", "errors<1%;width=1%,sum=20s", "errors<1%"]
 
 
+@pytest.mark.begins_first
 def test_a_start_far_above_what_the_server_carries(bhm, programs, users_file, folder):
     """200 ms for each message of five sessions are 25 a second; 250 are asked for at first. What is not begun is never begun, and in the books."""
     hole = bhm("--delay", "end=200ms")
