@@ -72,11 +72,16 @@ unit_tests() {
 # Runs a command with a /tmp of its own in memory, where that may be: the tests make thousands of folders and throw them away,
 # and what is synced there need not come onto a disk.
 in_memory() {
-    local available
+    local available most used
     available=$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)
+    # A container may have less than its machine.
+    if read -r most </sys/fs/cgroup/memory.max && [ "$most" != max ] && read -r used </sys/fs/cgroup/memory.current; then
+        [ $(((most - used) >> 10)) -lt "${available:-0}" ] && available=$(((most - used) >> 10))
+    fi 2>/dev/null
     if [ "$(id -u)" -eq 0 ] && [ "${available:-0}" -gt $((6 << 20)) ] && [[ $PWD/ != /tmp/* && ${POSTAL_BIN:-} != /tmp/* ]] &&
         unshare --mount mount -t tmpfs folders /tmp 2>/dev/null; then
-        unshare --mount sh -c 'mount -t tmpfs -o mode=1777 folders /tmp && exec "$@"' sh "$@"
+        TMPDIR=/tmp unshare --mount sh -c 'mount -t tmpfs -o mode=1777,size="$1"k folders /tmp && shift && exec "$@"' sh \
+            $((available / 2)) "$@"
     else
         "$@"
     fi
@@ -86,6 +91,6 @@ program_tests() { in_memory "$python" -m pytest -p no:cacheprovider -rs --durati
 # before, by one process: each of many that find nothing would make all of it.
 side_by_side() {
     compgen -G "$PYTHONPYCACHEPREFIX$PWD/tests/conftest*pytest*.pyc" >/dev/null ||
-        "$python" -m pytest -p no:cacheprovider -q --collect-only "$@" >/dev/null || return
+        "$python" -m pytest -p no:cacheprovider -q --collect-only "$@" >/dev/null || : # the run itself says what is wrong
     program_tests -q -n $((5 * $(nproc))) "$@"
 }

@@ -69,7 +69,6 @@ def test_what_the_sender_counted_is_what_was_delivered(lmtp_deliver, agents, pos
     assert totals["errors"] == 0
 
 
-@pytest.mark.thinned(3)
 @pytest.mark.parametrize("load", ["plain", "overlapping", "recipients"])
 def test_each_outcome(lmtp_deliver, agents, postal, mixed_users, load):
     server = lmtp_deliver(agents("any", "%to_user%"))

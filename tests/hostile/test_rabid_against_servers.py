@@ -142,7 +142,6 @@ def test_not_an_answer(read, way, step, fault):
     assert errors_at(run, STAGES[way][step]), run.record["errors"]
 
 
-@pytest.mark.thinned(3)
 @pytest.mark.parametrize("way, step, fault", cases(["refuse"], leave_out=[("message", "refuse")]))
 def test_refused(read, way, step, fault):
     run = half_faulty(read, way, step, fault)

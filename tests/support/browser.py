@@ -48,6 +48,7 @@ class Browser:
         theirs, self.commands = os.pipe()
         self.answers, also_theirs = os.pipe()
         # Its end of the two has the numbers 3 and 4.
+        self.octets, self.events = b"", []
         self.process = Process(["bash", "-c", f'exec "$@" 3<&{theirs} 4>&{also_theirs}', "bash", self.program, *ALONE, "--remote-debugging-pipe",
                                 f"--user-data-dir={self.folder / 'profile'}", "about:blank"], self.folder, "chromium",
                                pass_fds=(theirs, also_theirs))
@@ -55,8 +56,9 @@ class Browser:
         os.close(also_theirs)
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log"):
+        for domain in ("Page", "Runtime", "Log", "Inspector"):
             self.ask(f"{domain}.enable", self.session)
+        self.ask("Page.setLifecycleEventsEnabled", self.session, enabled=True)
 
     def stop(self):
         if self.process:
@@ -64,6 +66,7 @@ class Browser:
             os.close(self.answers)
             self.process.ends_within(5)
             self.process.kill()
+            self.process = None
 
     def read(self, deadline):
         """The next object that it sends."""
@@ -88,13 +91,25 @@ class Browser:
         return one["result"]
 
     def navigate(self, url):
+        """Until this page is loaded: the answer names the loading, for an event may be of the page before."""
         self.events.clear()
-        self.ask("Page.navigate", self.session, url=url)
+        begun = self.ask("Page.navigate", self.session, url=url)
+        assert "errorText" not in begun, f"{url}: {begun['errorText']}"
         deadline = time.monotonic() + LONGEST
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+        while not any(event.get("method") == "Page.lifecycleEvent" and event["params"]["name"] == "load"
+                      and event["params"]["loaderId"] == begun["loaderId"] for event in self.events):
             self.events.append(self.read(deadline))
+            assert self.events[-1].get("method") != "Inspector.targetCrashed", url
 
     def load(self, path, width, height):
+        """A browser that failed once is not asked again: the next page gets a new one."""
+        try:
+            self.show(path, width, height)
+        except BaseException:
+            self.stop()
+            raise
+
+    def show(self, path, width, height):
         if not self.process:
             self.start()
         self.navigate("about:blank")
