@@ -70,7 +70,8 @@ std::vector<way_lost> ways_lost(const search_record& of) {
     std::vector<way_lost> there;
     for (const way_lost& each :
          {way_lost{"late", &goal_losses::late}, way_lost{"errors", &goal_losses::errors},
-          way_lost{"not begun", &goal_losses::not_started}})
+          way_lost{"not begun", &goal_losses::not_started},
+          way_lost{"not finished", &goal_losses::not_finished}})
         if (std::any_of(of.trials.begin(), of.trials.end(), [&](const recorded_trial& one) {
                 const recorded_judgement* const by = decisive(one);
                 return by != nullptr && by->losses.*each.how > 0;
@@ -220,8 +221,9 @@ std::vector<chart> search_charts(const record& one) {
                              : "No band is marked",
                          one.search->sentence)},
             {"chart-lost", "Lost and waiting, against the rate",
-             "Of what was due in each trial the share that was late, failed or not begun, of the "
-             "promise that lost most; errors, and what was not begun, also by themselves, where "
+             "Of what was due in each trial the share that was late, failed, or not begun or not "
+             "finished in time, of the promise that lost most; errors, and what was not begun, "
+             "also by themselves, where "
              "there were any; and how many messages waited when it ended.",
              11}};
 }

@@ -180,8 +180,9 @@ std::optional<double> found_rate(const stats::run_record& of) {
     // "At least" is a bound, and no number that another could be held against.
     const bool both_bounds =
         result.end == capacity::search_end::found || result.end == capacity::search_end::not_closer;
-    return both_bounds && result.limit().rate > 0 ? std::optional(result.limit().rate)
-                                                  : std::nullopt;
+    return both_bounds && result.limit().upper && result.limit().rate > 0
+               ? std::optional(result.limit().rate)
+               : std::nullopt;
 }
 
 namespace {

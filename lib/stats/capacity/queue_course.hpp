@@ -20,6 +20,8 @@ class queue_course {
     void note(std::chrono::nanoseconds when, double messages);
 
     [[nodiscard]] bool is_known() const noexcept { return !counts_.empty(); }
+    // When the newest count was made; there is one.
+    [[nodiscard]] std::chrono::nanoseconds newest() const { return counts_.back().when; }
     // Before the first count and behind the last as with that one; 0 without any.
     [[nodiscard]] double above(std::chrono::nanoseconds when) const;
     // Whether a count that was made at that time or later found no more than so many above.

@@ -79,6 +79,7 @@ std::string_view result_text(const search_result& of, std::size_t goal) {
         case goal_end::doomed:
             return "doomed";
         case goal_end::not_closer:
+            if (!of.goals.at(goal).upper) return confirmed ? "at least" : "at least, not confirmed";
             return confirmed ? "not decided between the bounds"
                              : "not decided between the bounds, not confirmed";
         case goal_end::unfinished:

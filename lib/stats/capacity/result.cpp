@@ -124,6 +124,23 @@ std::string unfinished_text(const search_result& of, std::string_view unit,
     return "nothing was found" + why;
 }
 
+// That 120 % passed is why there is no more than a bound, and no doubt about that.
+bool is_doubted(const search_result& of) {
+    if (of.confirmed || of.confirmation.empty()) return false;
+    return std::none_of(of.confirmation.begin(), of.confirmation.end(), [](const auto& one) {
+        return one.what == confirmed_load::share_120 && one.contradicts();
+    });
+}
+
+std::string at_least_text(const search_result& of, const std::string& by, std::string_view unit,
+                          const partners& beside) {
+    // Loads above were tried, and neither held nor failed by evidence.
+    const bool open = of.end == search_end::not_closer && !of.ceiling;
+    return fmt::format("at least {} at {}: {}{}", load_text(*of.limit().lower, unit, beside), by,
+                       open ? "above it nothing was decided" : why_no_higher(of),
+                       is_doubted(of) ? ", not confirmed" : "");
+}
+
 std::string doomed_text(const goal_result& of, const goal& about, std::string_view unit,
                         const partners& beside) {
     return fmt::format("doomed at the lowest rate: {} did not keep {} ({} % lost)",
@@ -224,6 +241,7 @@ std::string sentence_of(const search_result& of, const std::vector<goal>& goals,
     switch (of.end) {
         case search_end::found:
         case search_end::not_closer: {
+            if (!limit.upper) return at_least_text(of, by, unit, beside);
             std::string text = range_text(limit.rate, *limit.lower, *limit.upper, unit);
             text += beside_text(limit.rate, beside) + ", limited by " + by;
             if (limit.limited_by == loss_reason::backlog) text += ": the backlog grew";
@@ -234,8 +252,7 @@ std::string sentence_of(const search_result& of, const std::vector<goal>& goals,
             return of.confirmed || of.confirmation.empty() ? text : text + ", not confirmed";
         }
         case search_end::at_least:
-            return fmt::format("at least {} at {}: {}", load_text(*limit.lower, unit, beside), by,
-                               why_no_higher(of));
+            return at_least_text(of, by, unit, beside);
         case search_end::unstable:
             return unstable_text(of, unit);
         case search_end::doomed:

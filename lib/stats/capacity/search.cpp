@@ -213,6 +213,9 @@ void search::conclude() {
     for (const confirmation_result& one : result_.confirmation) {
         if (one.left_out || one.doubtful()) result_.confirmed = false;
         if (!one.contradicts()) continue;
+        // Between bounds that are far apart 120 % may hold, and says nothing against either.
+        const std::optional<double> upper = result_.limit().upper;
+        if (one.what == confirmed_load::share_120 && upper && one.load < *upper) continue;
         result_.confirmed = false;
         if (one.what != confirmed_load::share_120)
             result_.end = search_end::unstable;
@@ -228,17 +231,21 @@ void search::conclude() {
 void search::weigh_confirmation() {
     const std::size_t goal = result_.limiting;
     goal_result& limit = result_.goals[goal];
-    if (result_.end == search_end::unstable || !limit.upper) return;
+    if (result_.end == search_end::unstable) return;
     load_bounds now = trials_.bounds(goal, targets_per_goal - 1);
     if (!now.lower || trials_.holds_throughout(goal, *now.lower)) return;
     now.lower = trials_.next_lower(goal, *now.lower);
     const confirmation_result& low = result_.confirmation.front();
-    if (low.what == confirmed_load::share_80 && low.shown_held == low.trials() &&
-        low.load > now.lower.value_or(0))
+    if (low.what == confirmed_load::share_80 && low.trials() > 0 && !low.left_out &&
+        low.shown_held == low.trials() && low.load > now.lower.value_or(0))
         now.lower = low.load;
-    if (!now.lower) return;
+    if (!now.lower) {
+        result_.confirmed = false;
+        return;
+    }
     limit.lower = now.lower;  // the best guess stays
     limit.conditional_throughput.reset();
+    if (!limit.upper) return;
     limit.end = goal_end::not_closer;
     if (result_.end == search_end::found) result_.end = search_end::not_closer;
 }

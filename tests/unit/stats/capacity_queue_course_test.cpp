@@ -57,4 +57,5 @@ TEST_CASE(
     CHECK(queue.has_fallen(10s, 10));
     queue.note(11s, 3);  // still above what was there first
     CHECK(queue.above(11s) == 3);
+    CHECK(queue.newest() == 11s);
 }

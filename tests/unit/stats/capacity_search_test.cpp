@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Searches on servers whose truth is known; tests/truth has thousands of them.
 #include "base/words.hpp"
+#include "stats/capacity/record.hpp"
 #include "stats/capacity/search.hpp"
 
 #include "simulated_servers.hpp"
@@ -616,6 +617,13 @@ search_trial tried(double load, bool held) {
     return made;
 }
 
+search_result bounded_by_nothing(search_result of) {
+    of.end = search_end::not_closer;
+    of.goals.front() = {.end = goal_end::not_closer, .lower = 100, .rate = 100};
+    of.confirmation.pop_back();  // 120 %
+    return of;
+}
+
 }  // namespace
 
 TEST_CASE("capacity: 120 % is tried wherever it may be, or why not is said") {
@@ -648,6 +656,17 @@ TEST_CASE("capacity: 120 % is tried wherever it may be, or why not is said") {
     passed.end = search_end::at_least;
     CHECK(sentence_of(passed, {p99()}) ==
           "at least 100 messages/s at p99(message): 120 % of what was found passed, too");
+
+    // Loads above were tried, and neither held nor failed: there is no upper bound to be told.
+    search_result open = bounded_by_nothing(between);
+    CHECK(sentence_of(open, {p99()}) ==
+          "at least 100 messages/s at p99(message): above it nothing was decided, not confirmed");
+    CHECK(standing_of(open, 0).result == "at least, not confirmed");
+    open.ceiling = 118;
+    open.ceiling_by = trial_validity::machine_full;
+    open.confirmed = true;
+    CHECK(sentence_of(open, {p99()}) ==
+          "at least 100 messages/s at p99(message): from 118 on the machine was full");
 
     const auto [without, bounded] = of({.max = 119}, trial_validity::valid);
     CHECK(without == 9);
