@@ -170,7 +170,8 @@ TEST_CASE("search: how what was lost was lost stands with each trial, where it w
     CHECK(parts == std::vector<std::string>{"6.00 %", "3.00 %", "1.00 %"});
     CHECK(shown.rows.at(2).at(at) == "–");
     // On a page of 80 columns no line is wider.
-    for (const std::string_view line : base::split(report::render_text(shown, 80), '\n'))
+    const std::string text = report::render_text(shown, 80);
+    for (const std::string_view line : base::split(text, '\n'))
         CHECK(base::columns_of(line) <= 80);
 }
 
