@@ -204,8 +204,8 @@ TEST_CASE("search: all values of each goal are in each form, also where nobody a
                                  "goal_1_conditional_throughput,goal_1_loss_ratio"));
     CHECK_THAT(all.csv, Contains("errors<1%,found,404,400,408,399.500,0.001000,2,20,60,0.500,"
                                  "0.0200\n"));
-    for (const std::string_view line :
-         base::split(report::render_text(shown, std::size_t{80}), '\n'))
+    const std::string text = report::render_text(shown, std::size_t{80});
+    for (const std::string_view line : base::split(text, '\n'))
         CHECK(base::columns_of(line) <= 80);
     CHECK(report::search_goal_table({report::record{}}).rows.empty());
 }
