@@ -352,12 +352,16 @@ def test_all_ranks_search_together(launch, bhm, users_file):
                         "--duration", "9s", hole.endpoint, users_file(5)), status=3)  # the time is over before anything is shown
     found = run.record["capacity"]
     trials = found["trials"]
-    assert len(trials) >= 2 and found["result"]["end"] in {"out_of_time", "generator_limited", "machine_full"}
+    assert trials and found["result"]["end"] in {"out_of_time", "generator_limited", "machine_full"}
+    # Where a rank was held up by others, what it was to send is waited for, and the time may be over behind the first trial.
+    assert len(trials) >= 2 or trials[0]["backlog_end"] > 0
     # A trial in which others had the machine shows nothing, and is done again.
     loads = [trial["load"] for trial in trials]
     assert loads[0] == 100 and max(loads) <= 200
     due = sum(round(trial["settle_s"] * trial["load"]) + trial["intended"] for trial in trials)
-    assert run.total("due") == run.total("messages") == due == hole.stop().record["totals"]["messages"]
+    assert run.total("due") == run.total("messages") + run.total("not_started") == due
+    assert run.total("messages") == hole.stop().record["totals"]["messages"]
+    assert run.total("not_started") == 0 or max(trial["backlog_end"] for trial in trials) > 0
     for trial in trials:
         goal, = trial["goals"] or [None]
         assert goal is None or goal["on_time"] + goal["late"] + goal["errors"] + goal["not_started"] + goal["not_finished"] == trial["intended"]
