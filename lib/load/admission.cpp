@@ -78,6 +78,10 @@ ticket admission::take_due(steady_time now, std::uint64_t wanted, bool was_busy)
 }
 
 bool admission::give_back(const ticket& unused) {
+    if (how_.when && unused.due <= late_) {
+        use(unused.messages);
+        return false;
+    }
     if (how_.when) return stock_.give_back(unused.each) || !how_.open_loop;
     stock_.give_back(share_, unused.messages);
     return true;

@@ -75,13 +75,15 @@ class admission {
     // For a session that was busy until now, and wants to begin so many messages together.
     ticket try_pass(steady_time now, std::uint64_t wanted = 1);
 
-    // For nobody: one that is due by now, of a schedule.
+    // For nobody: one that is due by now, of a schedule. What sessions have that was due by then,
+    // and give back later, is nobody's either.
     ticket take_late(steady_time now) {
+        late_ = now;
         return stopped_ || !how_.when ? ticket{} : take_due(now, 1, false);
     }
 
     // Each ticket that was taken ends in one of the two. False where messages of an open loop can
-    // never begin, because the run has stopped.
+    // never begin, because the run has stopped or was told so of what was due (take_late()).
     void use(std::uint64_t messages = 1) noexcept { stock_.use(share_, messages); }
     bool open_loop() const noexcept { return how_.open_loop; }
     bool has_schedule() const noexcept { return how_.when.has_value(); }
@@ -153,7 +155,8 @@ class admission {
     queue resting_;
     queue pausing_;
     std::chrono::nanoseconds busy_time_{0};
-    std::uint64_t wanted_last_ = 1;  // by who asked last
+    std::uint64_t wanted_last_ = 1;          // by who asked last
+    steady_time late_ = steady_time::min();  // what was due by then is not begun any more
     bool shut_ = false;
     bool stopped_ = false;
 };

@@ -130,9 +130,10 @@ bool rate_search::may_drain(nanoseconds now) {
     const capacity::trial_input& asked = *search_.next();
     const nanoseconds drained = now_->times.end() + time_of(asked.drain_s);
     if (now < drained) return true;
-    // Again and again: sessions that could not begin what they had give it back meanwhile.
-    for (std::size_t i = 0; i < flows_.size(); ++i)
-        if (flows_[i].left() > 0) hooks_.tell(i, flows_[i].end());
+    if (!now_->least_left) {
+        for (std::size_t i = 0; i < flows_.size(); ++i)
+            if (flows_[i].left() > 0) hooks_.tell(i, flows_[i].end());
+    }
     if (const double now_left = left(); !now_->least_left || now_left < *now_->least_left) {
         now_->least_left = now_left;
         now_->least_since = now;

@@ -207,14 +207,18 @@ TEST_CASE("admission: the response to an open loop does not depend on the number
 
 TEST_CASE("admission: what is due and taken late is nobody's any more, once in the run") {
     workers of(std::nullopt, open_loop(constant(10)), 2);  // at 0 s, 0.1 s, ...
-    const ticket first = of.ask(0, 0s);
+    const ticket first = of.ask(0, 0s), second = of.ask(0, 100ms);
     CHECK(of[0].give_back(first));  // by a session that could not begin it
     std::size_t dropped = 0;
     for (std::size_t i = 0; of[i % 2].take_late(start + 1s).what == pass::go; ++i)
         ++dropped;
-    CHECK(dropped == 11);
+    CHECK(dropped == 10);
+    CHECK_FALSE(of[0].give_back(second));  // that was under way to one
     CHECK(of[1].take_late(start + 1s).what == pass::wait);
     CHECK_FALSE(of.goes(0, 1050ms));
+    const ticket fresh = of.ask(1, 1100ms);
+    CHECK(fresh.what == pass::go);
+    CHECK(of[1].give_back(fresh));
     CHECK(of.goes(1, 1100ms));
     SECTION("though nobody is let through meanwhile") {
         of[0].hold_shut(true);
