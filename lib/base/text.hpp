@@ -7,6 +7,7 @@
 // Nothing here fails.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -41,8 +42,11 @@ namespace postal::base {
 // Without blanks, tabs, CR and LF at either end.
 [[nodiscard]] std::string_view trim(std::string_view text) noexcept;
 
-// At every separator; n separators give n + 1 pieces, which may be empty.
+// At every separator; n separators give n + 1 pieces, which may be empty. They are views: a text
+// that is gone behind the call has none.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+template <std::same_as<std::string> Gone>
+std::vector<std::string_view> split(Gone&& text, char separator) = delete;
 
 // At runs of blanks and tabs; no empty pieces.
 [[nodiscard]] std::vector<std::string_view> fields(std::string_view text);

@@ -35,7 +35,8 @@ versions ask_versions(std::string_view program, const experiment& whole, const s
         std::filesystem::remove(log, ignored);
         if (!said) continue;
         // The log begins with the command.
-        const std::string line(base::trim(base::split(*said + "\n", '\n')[1]));
+        const std::string log_text = *said + "\n";
+        const std::string line(base::trim(base::split(log_text, '\n')[1]));
         const std::string asked_by = base::shell_line(*words);
         // A record has one answer for each command, the last.
         const auto found = std::find_if(all.begin(), all.end(),
