@@ -15,7 +15,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "bundle/temporary_folder.hpp"
+#include "os/temporary_folder.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/folder.hpp"
 #include "postal-report/ledger.hpp"
@@ -94,7 +94,7 @@ std::string with_names(std::string text, const std::vector<std::string>& paths,
 // SQLite reads files, so they lie in a folder of ours meanwhile, under names of ours.
 base::expected<recomputed> ledgers_printed(const bundle::manifest& of, const bundle::files& all) {
     recomputed to;
-    const auto folder = bundle::temporary_folder::make();
+    const auto folder = os::temporary_folder::make();
     if (!folder) {
         to.not_here.push_back("the ledgers: " + folder.error().message);
         return to;

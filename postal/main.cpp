@@ -16,6 +16,7 @@
 #include "cli/main.hpp"
 #include "postal/dry_run.hpp"
 #include "postal/options.hpp"
+#include "postal/own_limit.hpp"
 #include "postal/plan.hpp"
 #include "postal/session.hpp"
 #include "postal/worker_context.hpp"
@@ -91,6 +92,7 @@ exit_status run(int argc, char** argv) {
          .messages = of.chosen.messages.value_or(0),
          .hint = [by_us =
                       spoken_in(of)](const auto& error) { return client::hint_for(error, by_us); },
+         .alone = [&of] { return alone_plan_of(of); },
          .begin =
              [&of](load::worker& own, ledger::writer* book) {
                  return std::make_shared<worker_sessions>(of, own, book);

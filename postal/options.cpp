@@ -346,7 +346,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       auth_options(into),
                       message_options(into),
                       pace_options(into),
-                      program::search_group(into.search, phase_names()[due_phase]),
+                      program::search_group(into.search, phase_names()[due_phase], true),
                       timeout_options(into),
                       program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),

@@ -204,7 +204,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       login_options(into),
                       message_options(into),
                       pace_options(into),
-                      program::search_group(into.search, phase_names()[due_phase]),
+                      program::search_group(into.search, phase_names()[due_phase], false),
                       program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
                       program::sample_group(into.samples),

@@ -4,7 +4,7 @@
 #include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "base/write_file.hpp"
-#include "bundle/temporary_folder.hpp"
+#include "os/temporary_folder.hpp"
 #include "os/child.hpp"
 #include "os/find_program.hpp"
 #include "os/printing_child.hpp"
@@ -155,7 +155,7 @@ base::expected<std::string> judge(const asked_signature& of, const std::string& 
 
 // ssh-keygen names those of one line that has the key, whether that line is for this namespace or
 // not; so it is asked again without it.
-base::expected<std::string> find_signer(const asked_signature& of, const temporary_folder& folder) {
+base::expected<std::string> find_signer(const asked_signature& of, const os::temporary_folder& folder) {
     auto left = base::read_file(of.allowed, most_allowed);
     if (!left) return left.error();
     base::failure why = base::fail("nobody in {} has signed it", base::printable(of.allowed, 300));
@@ -200,7 +200,7 @@ base::expected<std::string> sign(const std::string& text, const std::string& key
 
 base::expected<std::string> signer_of(const std::string& text, const std::string& signature,
                                       const std::string& allowed, const std::string& identity) {
-    const auto folder = temporary_folder::make();
+    const auto folder = os::temporary_folder::make();
     if (!folder) return folder.error();
     const auto file = folder->keep("signature", signature);
     if (!file) return file.error();

@@ -275,6 +275,7 @@ capacity::search_record rate_search::record() {
     if (search_.next()) search_.interrupt();
     capacity::search_record made = capacity::record_of(search_, unit(), beside());
     made.sessions_busy = flows_.front().sessions_busy();
+    made.alone = of_.alone;
     return made;
 }
 

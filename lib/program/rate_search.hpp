@@ -43,7 +43,8 @@ class rate_search {
         const search_choice& chosen;
         std::vector<capacity::goal> goals;
         std::vector<search_flow::plan> flows;
-        unsigned processes = 1;  // that have to be told of a trial
+        unsigned processes = 1;                      // that have to be told of a trial
+        std::optional<capacity::own_limit> alone{};  // what the program can do by itself, if known
     };
     explicit rate_search(plan of);
 

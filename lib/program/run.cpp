@@ -335,12 +335,13 @@ exit_status run_clients(client_run what) {
     if (!claimed) return others.refuse(claimed.error(), exit_status::system_error);
     auto part = search_part::of(what);
     if (!part) return others.refuse(part.error(), exit_status::bad_parameters);
-    part->describe(what.chosen, what.description);
+    part->describe(what);
     auto reports = open_client_reports(what);
     if (!reports) return others.refuse(reports.error(), exit_status::bad_parameters);
     auto plan = worker_pool_plan_of(what);
     if (const auto refused = others.agree(what.description, what.plan.sessions, plan))
         return others.refuse({refused->message}, refused->status);
+    part->measure_alone(what, reports->speaking());
     if (const auto met = part->meet_others(what, plan); !met)
         return others.refuse(met.error(), exit_status::system_error);
     if (plan.start_at) reports->starts(*plan.start_at);

@@ -16,6 +16,7 @@
 #include "ledger/writer.hpp"
 #include "load/worker_pool.hpp"
 #include "program/client_options.hpp"
+#include "program/own_limit.hpp"
 #include "program/ranks.hpp"
 #include "program/run_console.hpp"
 #include "program/server_options.hpp"
@@ -34,6 +35,8 @@ struct client_run {
     std::uint64_t messages = 0;  // the stop rule, for the live line's estimate; 0: none
     std::function<std::string(const stats::first_error&)> hint{};  // as in console_options
     std::vector<std::string> remarks{};                            // said before it begins
+    // How the program is measured by itself before it searches; empty: it cannot be.
+    std::function<alone_plan()> alone{};
     // Makes and spawns a worker's sessions (program::worker_sessions), in its thread. Without a
     // ledger the writer is null. What it gives is kept until the loop has ended.
     std::function<std::shared_ptr<void>(load::worker&, ledger::writer*)> begin;

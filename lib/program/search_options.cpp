@@ -11,8 +11,11 @@
 namespace postal::program {
 
 using base::expected;
+using std::chrono::nanoseconds;
 
 namespace {
+
+constexpr std::chrono::minutes longest_own_limit{1};
 
 expected<std::optional<double>> parse_width(std::string_view text) {
     const auto share = capacity::parse_width(text);
@@ -41,7 +44,7 @@ expected<void> check_joining(const search_choice& chosen,
         return base::fail(
             "--search-share: is about another program's search; give --join-search, too");
     if (chosen.joins.empty()) return {};
-    for (const std::string_view one : {"most-rate", "at-least", "rate", "duration"})
+    for (const std::string_view one : {"most-rate", "at-least", "own-limit", "rate", "duration"})
         if (cli::is_given(given, one))
             return base::fail("--{}: is up to the program whose search --join-search joins", one);
     return {};
@@ -55,45 +58,60 @@ std::vector<std::string> promises_of(const search_choice& chosen) {
     return {fmt::format("{}({})<1s", no_loss ? "p100" : "p99", chosen.due)};
 }
 
-std::chrono::nanoseconds longest_search(const search_choice& chosen) {
+nanoseconds longest_search(const search_choice& chosen) {
     if (chosen.time.count() > 0) return chosen.time;
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+    return std::chrono::duration_cast<nanoseconds>(
         std::chrono::duration<double>(capacity::usual_search_s));
 }
 
-cli::group search_group(search_choice& target, std::string_view due) {
+nanoseconds own_limit_time(const search_choice& chosen) {
+    constexpr std::chrono::seconds usual{2};
+    constexpr std::chrono::minutes least_search{2};
+    if (!chosen.wanted) return {};
+    return chosen.own_limit.value_or(longest_search(chosen) < least_search ? nanoseconds{} : usual);
+}
+
+cli::group search_group(search_choice& target, std::string_view due, bool own_limit) {
     target.due = due;
-    return {"Search of the highest rate",
-            {
-                {"--find-rate", "", "",
-                 "search it with trials in the open loop, from --rate on, for --duration at most",
-                 cli::flag(target.wanted)},
-                {"--goal", "PROMISE", fmt::format("p99({})<1s", due),
-                 "what is promised, as a threshold: a percentile, or errors<0.1%; attributes of "
-                 "its own, such as ;final=60s,width=1%, may stand behind it",
-                 cli::texts(target.promises), true},
-                {"--goal-set", "quick|standard|rfc2544", "standard",
-                 "how long and how closely is searched",
-                 cli::choice(target.set, {{"quick", capacity::goal_set::quick},
-                                          {"standard", capacity::goal_set::standard},
-                                          {"rfc2544", capacity::goal_set::rfc2544}})},
-                {"--width", "PERCENT", "2%, quick 5%",
-                 "how far apart the bounds of what is found may be",
-                 cli::parsed(target.width, parse_width)},
-                {"--most-rate", "RATE", "", "try no higher rate than that",
-                 cli::rate(target.most, base::rate_unit::per_minute)},
-                {"--at-least", "RATE", "", "end with 3 where less than that is found",
-                 cli::rate(target.at_least, base::rate_unit::per_minute)},
-                {"--search-socket", "FILE", "",
-                 "another program joins the search there, and has a part of each trial",
-                 cli::texts(target.sockets), true},
-                {"--join-search", "FILE", "",
-                 "perform trials beside the program that searches, and listens there",
-                 cli::text(target.joins)},
-                {"--search-share", "PERCENT", "100%",
-                 "with --join-search: so many fall due for each 100 messages of that program",
-                 cli::parsed(target.share, capacity::parse_load_share)},
-            }};
+    cli::group made{
+        "Search of the highest rate",
+        {
+            {"--find-rate", "", "",
+             "search it with trials in the open loop, from --rate on, for --duration at most",
+             cli::flag(target.wanted)},
+            {"--goal", "PROMISE", fmt::format("p99({})<1s", due),
+             "what is promised, as a threshold: a percentile, or errors<0.1%; attributes of "
+             "its own, such as ;final=60s,width=1%, may stand behind it",
+             cli::texts(target.promises), true},
+            {"--goal-set", "quick|standard|rfc2544", "standard",
+             "how long and how closely is searched",
+             cli::choice(target.set, {{"quick", capacity::goal_set::quick},
+                                      {"standard", capacity::goal_set::standard},
+                                      {"rfc2544", capacity::goal_set::rfc2544}})},
+            {"--width", "PERCENT", "2%, quick 5%",
+             "how far apart the bounds of what is found may be",
+             cli::parsed(target.width, parse_width)},
+            {"--most-rate", "RATE", "", "try no higher rate than that",
+             cli::rate(target.most, base::rate_unit::per_minute)},
+            {"--at-least", "RATE", "", "end with 3 where less than that is found",
+             cli::rate(target.at_least, base::rate_unit::per_minute)},
+            {"--search-socket", "FILE", "",
+             "another program joins the search there, and has a part of each trial",
+             cli::texts(target.sockets), true},
+            {"--join-search", "FILE", "",
+             "perform trials beside the program that searches, and listens there",
+             cli::text(target.joins)},
+            {"--search-share", "PERCENT", "100%",
+             "with --join-search: so many fall due for each 100 messages of that program",
+             cli::parsed(target.share, capacity::parse_load_share)},
+        }};
+    if (own_limit)
+        made.options.push_back(
+            {"--own-limit", "DURATION", "2s, 0s in searches below 2m",
+             "measure first, for so long, what this program can do by itself, against bhm on this "
+             "host; 0s: do not",
+             cli::duration(target.own_limit, nanoseconds{0}, longest_own_limit)});
+    return made;
 }
 
 expected<search_goals> goals_of(const search_choice& chosen, const std::vector<std::string>& phases,
@@ -123,7 +141,8 @@ expected<void> check(const search_choice& chosen, const std::vector<cli::effecti
     auto joining = check_joining(chosen, given);
     if (!joining) return joining;
     if (!chosen.in_trials()) {
-        for (const std::string_view one : {"goal", "goal-set", "width", "most-rate", "at-least"})
+        for (const std::string_view one :
+             {"goal", "goal-set", "width", "most-rate", "at-least", "own-limit"})
             if (cli::is_given(given, one))
                 return base::fail("--{}: is about a search; give --find-rate, too", one);
         return {};

@@ -29,21 +29,27 @@ struct search_choice {
     std::optional<base::rate> start{};     // otherwise the search's own
     std::chrono::nanoseconds time{};       // no trial begins that would end later
     std::vector<std::string> sockets{};    // where other programs join it
-    std::string joins{};                   // where this one joins another's; empty: nowhere
-    double share = 1;                      // then: so much of ours for each message of the load
+    // For so long the program's own limit is measured first; 0: it is not. Nothing: own_limit_time().
+    std::optional<std::chrono::nanoseconds> own_limit{};
+    std::string joins{};  // where this one joins another's; empty: nowhere
+    double share = 1;     // then: so much of ours for each message of the load
 
     // This program performs trials, of its own search or of another's.
     [[nodiscard]] bool in_trials() const noexcept { return wanted || !joins.empty(); }
 };
 
-// `due`: as above.
-cli::group search_group(search_choice& target, std::string_view due);
+// `due`: as above. `own_limit`: the program can be measured by itself.
+cli::group search_group(search_choice& target, std::string_view due, bool own_limit);
 
 // As they were given, or the usual one.
 [[nodiscard]] std::vector<std::string> promises_of(const search_choice& chosen);
 
 // No trial begins that would end later.
 [[nodiscard]] std::chrono::nanoseconds longest_search(const search_choice& chosen);
+
+// For so long what the program can do by itself is measured first; 0: it is not. A search that may
+// last for less than two minutes has no time for it.
+[[nodiscard]] std::chrono::nanoseconds own_limit_time(const search_choice& chosen);
 
 struct search_goals {
     std::vector<capacity::goal> goals;

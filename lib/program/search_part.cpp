@@ -40,8 +40,10 @@ expected<search_part> search_part::of(const client_run& what) {
     return made;
 }
 
-void search_part::describe(const client_options& chosen, stats::run_description& into) const {
+void search_part::describe(client_run& what) const {
     if (!goals_) return;
+    const client_options& chosen = what.chosen;
+    stats::run_description& into = what.description;
     const search_choice& search = chosen.search;
     auto promises = promises_of(search);
     if (promises.size() == 1)
@@ -57,6 +59,7 @@ void search_part::describe(const client_options& chosen, stats::run_description&
     into.options["duration"] = base::format_duration(longest_search(search));
     if (chosen.samples.any())
         into.options["sample-every"] = base::format_duration(chosen.samples.period());
+    if (what.alone) into.options["own-limit"] = base::format_duration(own_limit_time(search));
     if (!search.start) into.options["rate"] = fmt::format("{:g}/s", capacity::load_limits{}.start);
 }
 
@@ -87,6 +90,22 @@ cluster::joins search_part::joins_with(const client_run& what) const {
             .at_once = flow.at_once,
             .goals = goals_->goals,
             .promises = flow.promises};
+}
+
+void search_part::measure_alone(const client_run& what, run_console& speaking) {
+    const nanoseconds time = own_limit_time(what.chosen.search);
+    if (!what.alone || time.count() == 0 || !what.others.alone()) return;
+    // Who has said when it begins may not have the time.
+    if (what.plan.start_at && *what.plan.start_at < std::chrono::steady_clock::now() + 5 * time)
+        return;
+    const alone_plan plan = what.alone();
+    speaking.say(fmt::format("measures for {} what it can do by itself, against {} on this host",
+                             base::format_duration(time), plan.server));
+    const auto found = program::measure_alone(plan, time);
+    if (found)
+        alone_ = *found;
+    else
+        speaking.say("what it can do by itself is not known: " + found.error().message);
 }
 
 expected<void> search_part::meet_others(const client_run& what, load::worker_pool_plan& into) {
@@ -126,7 +145,8 @@ rate_search::plan search_part::search_plan_of(const client_run& what) const {
     rate_search::plan made{.chosen = what.chosen.search,
                            .goals = goals_->goals,
                            .flows = {flow_of(what)},
-                           .processes = static_cast<unsigned>(what.plan.share.of)};
+                           .processes = static_cast<unsigned>(what.plan.share.of),
+                           .alone = alone_};
     if (!partners_) return made;
     for (capacity::goal& one : partners_->goals())
         made.goals.push_back(std::move(one));

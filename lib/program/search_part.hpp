@@ -3,7 +3,7 @@
 // programs beside it (search_partners.hpp), or it has joined another program's search
 // (joined_search.hpp).
 //
-// Flow: of(run), describe(), meet_others() before the start; attend() and begin() with the workers;
+// Flow: of(run), describe(), measure_alone(), meet_others() before the start; attend() and begin() with the workers;
 // end() when they have ended, and broke(). What fails does so with one line.
 #pragma once
 
@@ -22,8 +22,11 @@ class search_part {
   public:
     static base::expected<search_part> of(const client_run& what);
     // Defaults that are a rule, by what they come to.
-    void describe(const client_options& chosen, stats::run_description& into) const;
+    void describe(client_run& what) const;
 
+    // What the program can do by itself, where it searches alone: one process, and the time for it.
+    // Says that it begins; that it could not be told is said, too, and the search goes on.
+    void measure_alone(const client_run& what, run_console& speaking);
     // Where several programs perform the trials: blocks until they are there, and decides when all
     // begin.
     base::expected<void> meet_others(const client_run& what, load::worker_pool_plan& into);
@@ -47,6 +50,7 @@ class search_part {
     void watch_partners(load::worker_pool& workers, run_console& speaking);
 
     std::optional<search_goals> goals_;  // nothing of a run without trials
+    std::optional<capacity::own_limit> alone_;
     std::optional<search_partners> partners_;
     std::unique_ptr<joined_search> joined_;
     std::unique_ptr<rate_search> search_;

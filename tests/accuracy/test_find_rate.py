@@ -14,7 +14,7 @@ from support.behaviours import rule
 from support.postal import refused, run
 
 pytestmark = [pytest.mark.serial, pytest.mark.beside_others]
-QUICK = ("--find-rate", "--goal-set", "quick", "-c", "-1", "-m", "1")
+QUICK = ("--find-rate", "--own-limit", "0s", "--goal-set", "quick", "-c", "-1", "-m", "1")
 
 
 def trials_of(record):

@@ -21,7 +21,7 @@ from support.postal import read_record, refused, run
 from support.process import dead_socket, wait_until
 
 pytestmark = [pytest.mark.serial, pytest.mark.beside_others]
-SEARCH = ("--find-rate", "--goal-set", "quick", "-c", "-1", "-m", "1", "-t", "10", "--give-up", "20s")
+SEARCH = ("--find-rate", "--own-limit", "0s", "--goal-set", "quick", "-c", "-1", "-m", "1", "-t", "10", "--give-up", "20s")
 SHARE = 0.2
 
 

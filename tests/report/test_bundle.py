@@ -505,7 +505,7 @@ def test_ledgers_and_their_account(run, ledger, tmp_path):
     assert "cannot be computed here: the ledgers: no temporary folder" in here and "WRONG" not in here and "Verified" not in here
     broken = pack(tmp_path / "broken.tar.gz", listed_anew({**files, "ledgers/mail.ledger": b"SQLite format 3\0" + bytes(200)}))
     [line] = wrong(run, broken, 3)
-    assert "ledgers/mail.ledger: " in line and "postal-bundle-" not in line
+    assert "ledgers/mail.ledger: " in line and "postal-files-" not in line
     forged = files["ledgers/mail.ledger"]
     (tmp_path / "other.ledger").write_bytes(forged)
     with sqlite3.connect(tmp_path / "other.ledger") as database:

@@ -98,9 +98,9 @@ void confirmation::leave_out(untried why) {
     std::erase(order_, which);
 }
 
-void confirmation::leave_out_rest() {
+void confirmation::leave_out_rest(untried why) {
     while (!order_.empty())
-        leave_out(untried::no_time);
+        leave_out(why);
 }
 
 double confirmation::to_go_s() const {

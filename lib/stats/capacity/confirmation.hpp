@@ -33,7 +33,7 @@ class confirmation {
     [[nodiscard]] const std::vector<confirmation_result>& results() const noexcept {
         return loads_;
     }
-    void leave_out_rest();
+    void leave_out_rest(untried why);
 
   private:
     void want(confirmed_load what, double load, double duration_s);

@@ -132,6 +132,14 @@ std::optional<generator_reach> reach_of(const search_record& of) {
 }
 
 std::string reach_text(const search_record& of, std::string_view program) {
+    if (of.alone)
+        return fmt::format(
+            "{} could do {} {}/s by itself, measured before the search for {} s{}: its busiest "
+            "worker was {} % busy at {}/s",
+            program, base::format_measured(of.alone->rate), of.unit,
+            base::format_measured(of.alone->measured_s),
+            of.alone->left_out.empty() ? "" : " without " + of.alone->left_out,
+            base::format_measured(of.alone->busy * 100), base::format_measured(of.alone->load));
     const auto reach = reach_of(of);
     if (!reach) return {};
     return fmt::format(

@@ -48,6 +48,16 @@ struct recorded_trial {
     std::vector<recorded_flow> beside{};      // of each partner
 };
 
+// What the generator could do by itself, measured before the search in a closed loop against a
+// server of the suite on the same host, which does nothing with what it takes.
+struct own_limit {
+    double rate = 0;  // at which its busiest worker would have no time left
+    double load = 0;  // that was finished a second
+    double busy = 0;  // then, a share of that worker's time
+    double measured_s = 0;
+    std::string left_out{};  // what of a run it did not do: "AUTH"; empty: nothing
+};
+
 struct search_record {
     std::vector<goal> goals{};
     double start_load = 0;
@@ -59,6 +69,7 @@ struct search_record {
     // All of so many were busy where a promise was not kept: perhaps more would carry more.
     std::optional<std::uint64_t> sessions_busy{};
     partners beside{};
+    std::optional<own_limit> alone{};
     search_result result{};
     std::vector<recorded_trial> trials{};
 };
@@ -94,8 +105,10 @@ struct generator_reach {
     [[nodiscard]] double rate() const noexcept { return load / busy; }
 };
 [[nodiscard]] std::optional<generator_reach> reach_of(const search_record& of);
+// "postal could do 14,100 messages/s by itself, measured before the search for 2 s without AUTH: its
+// busiest worker was 93 % busy at 13,200/s"; where that was not measured, what a trial shows:
 // "postal could do about 9,000 messages/s or more by itself: its busiest worker was 6 % busy at
-// 538/s"; empty where it is not known.
+// 538/s"; empty where neither is known.
 [[nodiscard]] std::string reach_text(const search_record& of, std::string_view program);
 
 // "10 sessions", "4 sessions of rabid": all of which were busy where a promise was not kept.

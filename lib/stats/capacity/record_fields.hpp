@@ -144,6 +144,16 @@ void fields(Archive& each, field<Archive, search_result>& of) {
 }
 
 template <class Archive>
+void fields(Archive& each, field<Archive, own_limit>& of) {
+    each("rate", of.rate, "at which its busiest worker would have no time left: load / busy");
+    each("load", of.load, "that was finished a second");
+    each("busy", of.busy, "then, processor time of its busiest worker, as a share of the time",
+         as{.fine = true});
+    each("measured_s", of.measured_s);
+    each("left_out", of.left_out, "what of the run it did not do; empty: nothing");
+}
+
+template <class Archive>
 void fields(Archive& each, field<Archive, search_record>& of) {
     each("sentence", of.sentence, "what was found", as{.needed = true});
     each("unit", of.unit, "what loads count, a second",
@@ -152,6 +162,11 @@ void fields(Archive& each, field<Archive, search_record>& of) {
          "all of so many were busy where a promise was not kept; null: they were not",
          as{.left_out = true});
     each("beside", of.beside, "programs that performed a part of each trial", as{.left_out = true});
+    each("own_limit", of.alone,
+         "what the generator could do by itself, measured before the search in a closed loop "
+         "against a server on the same host that does nothing with what it takes; not there where "
+         "it was not measured",
+         as{.left_out = true});
     each("search_goals", of.goals);
     each("start_load", of.start_load, "where the search began");
     each("min_load", of.min_load);

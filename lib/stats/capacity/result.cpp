@@ -60,6 +60,8 @@ std::string untried_text(untried why, const search_result& of) {
             return "the generator was the limit" + from;
         case untried::machine_full:
             return "the machine was full" + from;
+        case untried::ended:
+            return "the search had ended";
         default:
             return "there was no time";
     }
@@ -92,6 +94,8 @@ std::string stopped_text(search_end end) {
             return "the machine was full";
         case search_end::queue_stays:
             return "the server did not get rid of its queue";
+        case search_end::nothing_ended:
+            return "of what was due in two trials nothing ended, well or not";
         case search_end::out_of_trials:
             return "no more trials were allowed";
         case search_end::interrupted:

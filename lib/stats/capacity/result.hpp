@@ -68,10 +68,11 @@ enum class untried : std::uint8_t {
     above_most,  // than the search was told to try
     generator_limited,
     machine_full,
-    no_time  // or no trials left, or the search was interrupted
+    no_time,  // or no trials left
+    ended     // the search had, for a reason of its own
 };
-inline constexpr std::array<std::string_view, 5> untried_words{
-    "no", "above_most", "generator_limited", "machine_full", "no_time"};
+inline constexpr std::array<std::string_view, 6> untried_words{
+    "no", "above_most", "generator_limited", "machine_full", "no_time", "ended"};
 constexpr std::span<const std::string_view> words_of(untried) {
     return untried_words;
 }
@@ -104,16 +105,18 @@ enum class search_end : std::uint8_t {
     not_closer,
     generator_limited,  // and the search could not go on
     machine_full,
-    queue_stays,  // trials began with a backlog, again and again
+    queue_stays,    // trials began with a backlog, again and again
+    nothing_ended,  // of what was due in two trials, of which the second began with a backlog
     out_of_time,
     out_of_trials,
     interrupted,
     partner_lost  // a program that performed its part of the trials
 };
-inline constexpr std::array<std::string_view, 12> search_end_words{
-    "found",       "at_least",          "unstable",     "doomed",
-    "not_closer",  "generator_limited", "machine_full", "queue_stays",
-    "out_of_time", "out_of_trials",     "interrupted",  "partner_lost"};
+inline constexpr std::array<std::string_view, 13> search_end_words{
+    "found",         "at_least",          "unstable",      "doomed",
+    "not_closer",    "generator_limited", "machine_full",  "queue_stays",
+    "nothing_ended", "out_of_time",       "out_of_trials", "interrupted",
+    "partner_lost"};
 constexpr std::span<const std::string_view> words_of(search_end) {
     return search_end_words;
 }

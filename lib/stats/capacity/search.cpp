@@ -14,6 +14,7 @@ namespace {
 
 constexpr int most_invalid = 2;  // in a row
 constexpr int most_irregular = 3;
+constexpr int most_silent = 2;
 constexpr std::size_t batches = 40;
 constexpr double least_drain_s = 2;
 constexpr double most_rest = 0.25;  // of the time that is left
@@ -46,6 +47,13 @@ search_end end_of(goal_end end) {
             break;
     }
     return search_end::out_of_time;
+}
+
+// Well or not, of all that was due.
+bool anything_ended(const trial_output& seen) {
+    return std::any_of(seen.goals.begin(), seen.goals.end(), [](const goal_losses& one) {
+        return one.on_time + one.late + one.errors > 0;
+    });
 }
 
 search_end stopped_by(trial_validity why) {
@@ -144,7 +152,7 @@ bool search::ask_to_confirm() {
     if (trials_.trials().size() < input_.most_trials &&
         ask({due->load, trial_step::confirm, 0}, result_.limiting, due->duration_s))
         return true;
-    confirming_->leave_out_rest();
+    confirming_->leave_out_rest(untried::no_time);
     return false;
 }
 
@@ -152,6 +160,7 @@ void search::add(trial_output seen) {
     const trial_input asked = *next_;
     const bool irregular = seen.began_with_backlog;
     const trial_validity validity = seen.validity;
+    silent_ = anything_ended(seen) ? 0 : silent_ + 1;
     search_trial trial{asked, std::move(seen), used_s_, {}};
     used_s_ += std::max(trial.seen.took_s, asked.settle_s);
     trials_.add(std::move(trial));
@@ -160,6 +169,8 @@ void search::add(trial_output seen) {
 
     invalid_ = validity == trial_validity::valid ? 0 : invalid_ + 1;
     irregular_ = irregular ? irregular_ + 1 : 0;
+    // Where it was asked for far too much, what was not begun is gone, and leaves no backlog.
+    if (irregular && silent_ >= most_silent) return finish(search_end::nothing_ended);
     if (irregular_ >= most_irregular) return finish(search_end::queue_stays);
     if (invalid_ >= most_invalid) return could_not(validity);
     if (confirming_ && trials_.trials().back().seen.counts())
@@ -198,7 +209,7 @@ void search::finish(std::optional<search_end> early) {
     result_.end = early.value_or(end_of(limit.end));
     if (!early && limit.end == goal_end::unfinished && result_.ceiling)
         result_.end = stopped_by(result_.ceiling_by);
-    if (confirming_) confirming_->leave_out_rest();
+    if (confirming_) confirming_->leave_out_rest(untried::ended);
     if (early || !limit.lower || !input_.confirm) {
         if (confirming_) result_.confirmation = confirming_->results();
         return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Folders of others are not left by links; ours go when they are done with.
 #include "bundle/read_beneath.hpp"
-#include "bundle/temporary_folder.hpp"
+#include "os/temporary_folder.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ using namespace postal;
 TEST_CASE("files: what lies beneath a folder, and no way out of it") {
     std::string gone;
     {
-        const auto made = bundle::temporary_folder::make();
+        const auto made = os::temporary_folder::make();
         REQUIRE(made.has_value());
         gone = made->at("");
         struct stat is {};

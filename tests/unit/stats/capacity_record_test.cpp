@@ -111,6 +111,14 @@ TEST_CASE("capacity: how far the generator is from its own limit") {
     of.trials.back().goals.front().said.loss_ratio = 0.1;
     CHECK(reach_of(of)->load == Approx(900));
     CHECK(reach_of(of)->rate() == Approx(3600));
+    // What was measured before the search is more than what a trial shows.
+    of.alone =
+        own_limit{.rate = 14200, .load = 13200, .busy = 0.93, .measured_s = 2, .left_out = {}};
+    CHECK(reach_text(of, "postal") ==
+          "postal could do 14,200 messages/s by itself, measured before the search for 2.00 s: its "
+          "busiest worker was 93.0 % busy at 13,200/s");
+    of.alone->left_out = "AUTH";
+    CHECK(reach_text(of, "postal").find("for 2.00 s without AUTH: ") != std::string::npos);
 }
 
 TEST_CASE("capacity: what waits in a server's queue stands with a trial where it was counted") {

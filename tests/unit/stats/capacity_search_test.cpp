@@ -451,6 +451,36 @@ TEST_CASE("capacity: a trial that began with a backlog does not count") {
     CHECK(found(one) == "nothing was found: the server did not get rid of its queue");
 }
 
+TEST_CASE("capacity: two trials of which nothing ends, well or not, are enough") {
+    server of;
+    search one(input());
+    for (int i = 0; i < 2; ++i) {
+        REQUIRE(one.next().has_value());
+        auto seen = simulated::perform(of, *one.next(), {1});
+        seen.began_with_backlog = i > 0;
+        for (goal_losses& of_goal : seen.goals)
+            of_goal = {.not_started = of_goal.due() / 2,
+                       .not_finished = of_goal.due() - of_goal.due() / 2};
+        one.add(seen);
+    }
+    CHECK_FALSE(one.next().has_value());
+    CHECK(one.result().end == search_end::nothing_ended);
+    CHECK(found(one).ends_with(": of what was due in two trials nothing ended, well or not"));
+}
+
+TEST_CASE("capacity: what an interrupted search had no more use for was not tried") {
+    server of;
+    search one(input());
+    while (one.next() && one.next()->step != trial_step::confirm)
+        one.add(simulated::perform(of, *one.next(), {1}));
+    REQUIRE(one.next().has_value());
+    one.interrupt();
+    REQUIRE_FALSE(one.result().confirmation.empty());
+    for (const confirmation_result& each : one.result().confirmation)
+        CHECK((each.why == untried::ended || each.why == untried::above_most));
+    CHECK(confirmation_text(one.result(), "messages").empty());
+}
+
 TEST_CASE("capacity: a search that has no more time, or trials, says what it knows") {
     SECTION("time") {
         server of;

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace postal::bundle {
+namespace postal::os {
 
 class temporary_folder {
   public:
@@ -34,4 +34,4 @@ class temporary_folder {
     std::string path_;
 };
 
-}  // namespace postal::bundle
+}  // namespace postal::os

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "bundle/temporary_folder.hpp"
+#include "os/temporary_folder.hpp"
 
 #include "base/write_file.hpp"
 
@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace postal::bundle {
+namespace postal::os {
 namespace {
 
 // ---- when a signal ends the process ----
@@ -77,7 +77,7 @@ void keep_no_more(const std::string& path) {
 base::expected<temporary_folder> temporary_folder::make() {
     const char* const wanted = std::getenv("TMPDIR");
     std::string path = wanted != nullptr && *wanted == '/' ? wanted : "/tmp";
-    path += "/postal-bundle-XXXXXX";
+    path += "/postal-files-XXXXXX";
     if (::mkdtemp(path.data()) == nullptr)
         return base::fail("no temporary folder: {}", base::system_message(errno));
     keep_until_signal(path);
@@ -103,4 +103,4 @@ base::expected<std::string> temporary_folder::keep(std::string_view name,
     return {boost::system::in_place_value, std::move(path)};
 }
 
-}  // namespace postal::bundle
+}  // namespace postal::os

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "postal/own_limit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+
+namespace postal::sender {
+
+namespace {
+
+// Options, by their long names, that say what is sent and how.
+constexpr std::array<std::string_view, 23> what_is_sent{"messages-per-connection",
+                                                        "lmtp",
+                                                        "recipients",
+                                                        "to",
+                                                        "from",
+                                                        "account-weights",
+                                                        "helo",
+                                                        "pipelining",
+                                                        "chunking",
+                                                        "in-flight",
+                                                        "max-size",
+                                                        "min-size",
+                                                        "size",
+                                                        "body",
+                                                        "corpus",
+                                                        "digest",
+                                                        "breakage",
+                                                        "subject",
+                                                        "header",
+                                                        "ssl-percent",
+                                                        "tls",
+                                                        "tls-resume",
+                                                        "workers"};
+// Both sides choose from these.
+constexpr std::array<std::string_view, 5> what_both_speak{"tls-backend", "tls-min", "tls-max",
+                                                          "tls-ciphers", "tls-groups"};
+
+template <class Names>
+bool is_one_of(const Names& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void append(std::vector<std::string>& words, const cli::effective_option& given) {
+    for (const std::string& value : given.values) {
+        if (value == "false") continue;
+        const bool is_flag = given.name == "lmtp";
+        words.push_back("--" + given.name + (is_flag ? "" : "=" + value));
+    }
+}
+
+}  // namespace
+
+program::alone_plan alone_plan_of(const plan& of) {
+    const options& chosen = of.chosen;
+    program::alone_plan made;
+    for (const cli::effective_option& one : chosen.effective) {
+        if (!one.given) continue;
+        const bool both = is_one_of(what_both_speak, one.name);
+        if (both || is_one_of(what_is_sent, one.name)) append(made.options, one);
+        if (both) append(made.server_options, one);
+    }
+    made.options.push_back("--sessions=" + std::to_string(of.load.sessions));
+    if (!chosen.sender_list.empty() && chosen.sender_list != mail::standard_input)
+        made.options.push_back("--sender-list=" + chosen.sender_list);
+    if (!chosen.user_list.empty() && chosen.user_list != mail::standard_input)
+        made.behind_target.push_back(chosen.user_list);
+    else if (chosen.to.empty())
+        made.options.push_back("--to=" + of.recipients.front().address);
+    made.server_options.insert(made.server_options.end(),
+                               {"--sessions", std::to_string(of.load.sessions + 16), "--max-size",
+                                "1G", "--bare-newline", "accept", "--max-recipients", "1000000"});
+    if (chosen.lmtp) made.server_options.emplace_back("--lmtp");
+    if (chosen.tls.wanted()) {
+        made.tls_at_once =
+            chosen.tls.mode.value_or(client::tls_mode::starttls) == client::tls_mode::implicit;
+        if (!made.tls_at_once) made.server_options.emplace_back("--ssl");
+    }
+    if (chosen.auth.wanted()) made.left_out = "AUTH";
+    return made;
+}
+
+}  // namespace postal::sender
