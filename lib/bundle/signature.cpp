@@ -4,10 +4,10 @@
 #include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "base/write_file.hpp"
-#include "os/temporary_folder.hpp"
 #include "os/child.hpp"
 #include "os/find_program.hpp"
 #include "os/printing_child.hpp"
+#include "os/temporary_folder.hpp"
 
 #include <poll.h>
 #include <sys/mman.h>
@@ -155,7 +155,8 @@ base::expected<std::string> judge(const asked_signature& of, const std::string& 
 
 // ssh-keygen names those of one line that has the key, whether that line is for this namespace or
 // not; so it is asked again without it.
-base::expected<std::string> find_signer(const asked_signature& of, const os::temporary_folder& folder) {
+base::expected<std::string> find_signer(const asked_signature& of,
+                                        const os::temporary_folder& folder) {
     auto left = base::read_file(of.allowed, most_allowed);
     if (!left) return left.error();
     base::failure why = base::fail("nobody in {} has signed it", base::printable(of.allowed, 300));

@@ -29,7 +29,8 @@ struct search_choice {
     std::optional<base::rate> start{};     // otherwise the search's own
     std::chrono::nanoseconds time{};       // no trial begins that would end later
     std::vector<std::string> sockets{};    // where other programs join it
-    // For so long the program's own limit is measured first; 0: it is not. Nothing: own_limit_time().
+    // For so long the program's own limit is measured first; 0: it is not. Nothing: as
+    // own_limit_time() says.
     std::optional<std::chrono::nanoseconds> own_limit{};
     std::string joins{};  // where this one joins another's; empty: nowhere
     double share = 1;     // then: so much of ours for each message of the load

@@ -3,8 +3,8 @@
 // programs beside it (search_partners.hpp), or it has joined another program's search
 // (joined_search.hpp).
 //
-// Flow: of(run), describe(), measure_alone(), meet_others() before the start; attend() and begin() with the workers;
-// end() when they have ended, and broke(). What fails does so with one line.
+// Flow: of(run), describe(), measure_alone(), meet_others() before the start; attend() and begin()
+// with the workers; end() when they have ended, and broke(). What fails does so with one line.
 #pragma once
 
 #include "base/result.hpp"

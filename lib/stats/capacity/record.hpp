@@ -105,8 +105,8 @@ struct generator_reach {
     [[nodiscard]] double rate() const noexcept { return load / busy; }
 };
 [[nodiscard]] std::optional<generator_reach> reach_of(const search_record& of);
-// "postal could do 14,100 messages/s by itself, measured before the search for 2 s without AUTH: its
-// busiest worker was 93 % busy at 13,200/s"; where that was not measured, what a trial shows:
+// "postal could do 14,100 messages/s by itself, measured before the search for 2 s without AUTH:
+// its busiest worker was 93 % busy at 13,200/s"; where that was not measured, what a trial shows:
 // "postal could do about 9,000 messages/s or more by itself: its busiest worker was 6 % busy at
 // 538/s"; empty where neither is known.
 [[nodiscard]] std::string reach_text(const search_record& of, std::string_view program);

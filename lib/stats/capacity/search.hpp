@@ -9,8 +9,9 @@
 //
 // A trial that was not valid (the generator was the limit, the machine full) is repeated once; a
 // second one makes its load the ceiling, below which the search goes on. One that began with a
-// backlog is repeated, three in a row end the search, and two in which nothing ended. Where several programs perform the trials,
-// loads far above what fails one's goals are not tried for another's: the lowest is the result.
+// backlog is repeated, three in a row end the search, and two in which nothing ended. Where several
+// programs perform the trials, loads far above what fails one's goals are not tried for another's:
+// the lowest is the result.
 // What is deliberately unlike the RFC stands in docs/adr/0030-the-rate-that-keeps-its-promise.md.
 #pragma once
 
