@@ -2,7 +2,7 @@
 // What is to be sampled beside a run, as its options say: mail queues, and commands that print
 // numbers.
 //
-//   queue   = ( "postfix" / "exim" / "opensmtpd" ) [ ":" directory ]
+//   queue   = ( "postfix" / "exim" / "opensmtpd" / "chasquid" / "courier" ) [ ":" directory ]
 //   sample  = name "=" command          ; name: 1 to 40 letters, digits, blanks, "-", "_" and "."
 //
 // A command is split as base/shell_words.hpp says; no shell runs it. Each fails with one line that
@@ -23,8 +23,9 @@
 
 namespace postal::sampling {
 
-enum class queue_kind : std::uint8_t { postfix, exim, opensmtpd };
-inline constexpr std::array<std::string_view, 3> queue_kinds{"postfix", "exim", "opensmtpd"};
+enum class queue_kind : std::uint8_t { postfix, exim, opensmtpd, chasquid, courier };
+inline constexpr std::array<std::string_view, 5> queue_kinds{"postfix", "exim", "opensmtpd",
+                                                             "chasquid", "courier"};
 
 struct queue_choice {
     queue_kind kind = queue_kind::postfix;

@@ -60,6 +60,15 @@ bool one_character(entry_name name) {
 bool is_header_file(entry_name name) {
     return name.size() > 2 && name.ends_with("-H");
 }
+bool is_item(entry_name name) {
+    return name.size() > 2 && name.starts_with("m:");
+}
+bool digits_only(entry_name name) {
+    return !name.empty() && std::all_of(name.begin(), name.end(), base::is_digit);
+}
+bool is_control_file(entry_name name) {
+    return name.starts_with('C') && digits_only(name.substr(1));
+}
 bool hexadecimal(entry_name name, std::size_t digits) {
     return name.size() == digits && std::all_of(name.begin(), name.end(), [](char c) {
                return base::is_digit(c) || (c >= 'a' && c <= 'f');
@@ -71,18 +80,24 @@ constexpr std::array postfix_folders{queue_folder{"maildrop"}, queue_folder{"inc
                                      queue_folder{"hold", false}};
 constexpr std::array exim_folders{queue_folder{"input", true, true}};
 constexpr std::array opensmtpd_folders{queue_folder{"queue", true, true}};
+constexpr std::array chasquid_folders{queue_folder{"queue", true, true}};
+constexpr std::array courier_folders{queue_folder{"msgs", true, true}};
 constexpr std::array<const char*, 0> asked_for{};
 constexpr std::array exim_places{"/var/spool/exim4", "/var/spool/exim"};
 constexpr std::array opensmtpd_places{"/var/spool/smtpd"};
+constexpr std::array chasquid_places{"/var/lib/chasquid"};
+constexpr std::array courier_places{"/var/lib/courier", "/var/spool/courier"};
 
 // Indexed by queue_kind.
-const std::array<server_layout, 3> servers{{
+const std::array<server_layout, 5> servers{{
     {{entry_kind::file, any_name, one_character, 4}, postfix_folders, asked_for},
     {{entry_kind::file, is_header_file, one_character, 1}, exim_folders, exim_places},
     {{entry_kind::folder, [](entry_name name) { return hexadecimal(name, 8); },
       [](entry_name name) { return hexadecimal(name, 2); }, 1, true},
      opensmtpd_folders,
      opensmtpd_places},
+    {{entry_kind::file, is_item, one_character, 0}, chasquid_folders, chasquid_places},
+    {{entry_kind::file, is_control_file, digits_only, 1, true}, courier_folders, courier_places},
 }};
 
 const server_layout& layout_of(queue_kind kind) noexcept {

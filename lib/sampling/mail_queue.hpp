@@ -7,6 +7,8 @@
 //   Exim       files whose names end in -H in input, and in its folders with names of one character
 //              (split_spool_directory)
 //   OpenSMTPD  folders with names of eight hexadecimal digits in the folders of queue
+//   chasquid   files whose names begin with m: in queue
+//   Courier    files whose names are C and digits in the folders of msgs
 //
 // Only names are read, no file is opened. A message that moves while it is counted is counted once,
 // twice or not at all: a count is as good as the time that it takes is short.

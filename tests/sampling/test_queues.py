@@ -132,7 +132,7 @@ def test_two_instances_have_names_of_their_own(held_back, postfix, postal, users
 
 
 @pytest.mark.parametrize("words, said", [
-    (("--queue", "qmail"), ("--queue", "postfix, exim or opensmtpd")),
+    (("--queue", "qmail"), ("--queue", "postfix, exim, opensmtpd, chasquid or courier")),
     (("--queue", "postfix:"), ("--queue", "postfix:DIRECTORY")),
     (("--queue", "postfix:/nonexistent"), ("--queue postfix: /nonexistent/active: No such file", "give the directory")),
     (("--queue", "exim:/nonexistent"), ("--queue exim: /nonexistent/input",)),

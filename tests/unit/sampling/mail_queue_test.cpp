@@ -82,6 +82,18 @@ TEST_CASE("mail queue: Exim's header files, split or not, and OpenSMTPD's folder
     CHECK(at.counted(sampling::queue_kind::opensmtpd) == 2);
 }
 
+TEST_CASE("mail queue: chasquid's items, and Courier's control files") {
+    const folder at;
+    for (const char* name : {"queue/m:pm4Ba2cT_-Y", "queue/m:0", "queue/m:", "queue/.m:tmp123",
+                             "queue/other", "queue/d/m:1", "m:2"})
+        at.file(name);
+    CHECK(at.counted(sampling::queue_kind::chasquid) == 2);
+    for (const char* name : {"msgs/12/C4711", "msgs/12/D4711", "msgs/0/C4712", "msgs/C4713",
+                             "msgs/0/C", "msgs/0/C4714.x", "msgs/ab/C4715", "tmp/1/C4716"})
+        at.file(name);
+    CHECK(at.counted(sampling::queue_kind::courier) == 2);
+}
+
 TEST_CASE("mail queue: what is missing, and what would be right") {
     const folder at;
     const auto none = at.open(sampling::queue_kind::postfix);
