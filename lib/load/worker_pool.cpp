@@ -87,6 +87,11 @@ worker_pool::~worker_pool() {
     }
 }
 
+bool worker_pool::looks_up() const noexcept {
+    return std::any_of(workers_.begin(), workers_.end(),
+                       [](const auto& one) { return one->looks_up(); });
+}
+
 base::expected<void> worker_pool::run(const std::function<void(worker&)>& begin,
                                       run_watcher& watcher) {
     watcher_ = &watcher;

@@ -116,6 +116,8 @@ class worker_pool {
     std::chrono::system_clock::time_point started() const noexcept { return started_; }
     // How long the run was; valid after run().
     std::chrono::nanoseconds lasted() const noexcept { return lasted_; }
+    // A look-up of a name was left behind by who wanted to know: the destructor waits for it.
+    bool looks_up() const noexcept;
     // Sessions have been told to end.
     bool stopping() const noexcept { return stopped_at_.has_value(); }
     run_ending ended_by() const noexcept { return ended_by_; }
