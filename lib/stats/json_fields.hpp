@@ -328,6 +328,20 @@ class json_fields {
     complaint* problems_;
 };
 
+// The tree of a file of that schema; `is_none` begins what is said of a text that is no object.
+inline base::expected<json> parse_schema(std::string_view text, std::string_view schema,
+                                         std::string_view is_none) {
+    auto tree = parse_foreign(text);
+    if (!tree) return base::fail("{}: {}", is_none, tree.error().message);
+    if (!tree->is_object()) return base::fail("{}: not a JSON object", is_none);
+    complaint ignored;
+    std::string named;
+    json_fields(*tree, "", ignored).read("schema", named);
+    if (named == schema) return tree;
+    return base::fail("has schema \"{}\"; this program reads {}", base::printable(named, 60),
+                      schema);
+}
+
 // The text as a T of that schema. check(const T&, complaint&) says what the list of fields cannot.
 template <class T, class Check>
 base::expected<T> parse_fields(std::string_view text, std::string_view schema, Check check) {

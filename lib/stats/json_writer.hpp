@@ -225,4 +225,14 @@ class json_writer {
     bool first_ = true;  // nothing stands in what was opened last
 };
 
+// All of it, as the text of a file of that schema.
+template <class T>
+std::string fields_text(const T& of, std::string_view schema, int indent = 1,
+                        decimals digits = decimals::few) {
+    json_writer to(indent, {}, digits);
+    to("schema", schema);
+    fields<json_writer>(to, of);
+    return to.take() + "\n";
+}
+
 }  // namespace postal::stats
