@@ -90,7 +90,7 @@ constexpr std::array<written_column, 47> written_columns{{
     {"thresholds_not_met", thresholds_not_met},
     {"transcript", [](const record& one) { return std::to_string(one.transcript); }},
     {"generator_verdict",
-     [](const record& one) { return csv_cell(std::string(to_text(one.generator.verdict))); }},
+     [](const record& one) { return csv_cell(std::string(base::name_of(one.generator.verdict))); }},
     {"run_delay", [](const record& one) { return csv_decimal(one.generator.run_delay); }},
     {"loop_late_p99_us",
      [](const record& one) { return csv_decimal(us(one.generator.loop_late_p99)); }},

@@ -78,7 +78,7 @@ word counted(stats::time_slice slice) {
 cluster::ended an_end() {
     cluster::ended made;
     made.lasted = 61s;
-    made.why = "duration";
+    made.why = stats::run_ending::duration;
     made.cpu_user_s = 1.5;
     made.cpu_system_s = -0.0;
     made.max_rss_bytes = std::numeric_limits<std::uint64_t>::max();
@@ -86,7 +86,7 @@ cluster::ended an_end() {
     made.totals.messages = 12;
     made.totals_with_warmup.in_doubt = 1;
     made.p50 = 3ms;
-    made.verdict = "machine_full";
+    made.verdict = stats::generator_verdict::machine_full;
     made.reason = "it was full";
     made.worker_busy = 0.25;
     return made;
