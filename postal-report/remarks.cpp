@@ -152,7 +152,7 @@ std::string describe(const record& one) {
     if (!one.started.empty()) line += ", started " + show_time(one.started);
     line += ", " + show_seconds(one.duration_s);
     if (one.warmup_s > 0) line += ", of which " + show_seconds(one.warmup_s) + " warm-up";
-    if (one.ended == "signal") line += ", ended by a signal";
+    if (one.ended == stats::run_ending::signal) line += ", ended by a signal";
     return line;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/samples.hpp"
 #include "stats/figures.hpp"

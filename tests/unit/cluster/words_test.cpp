@@ -130,7 +130,7 @@ std::vector<word> one_of_each() {
             counted(everything()),
             counted(stats::time_slice(phases)),
             cluster::beat{live, 301},
-            cluster::stop{true, false, 7s, "SIGINT"},
+            cluster::stop{true, false, 7s, stats::run_ending::signal},
             an_end(),
             cluster::over{},
             cluster::next_trial{a_trial()},
@@ -474,7 +474,8 @@ TEST_CASE("what a rank has counted of a trial is added to what others have") {
 TEST_CASE("times that would overflow are refused") {
     CHECK_FALSE(is_word(encode(cluster::pong{1, nanoseconds::max(), 0s})));
     CHECK_FALSE(is_word(encode(cluster::pong{1, 0s, nanoseconds::min()})));
-    CHECK_FALSE(is_word(encode(cluster::stop{true, false, nanoseconds::min(), "SIGINT"})));
+    CHECK_FALSE(
+        is_word(encode(cluster::stop{true, false, nanoseconds::min(), stats::run_ending::signal})));
     const auto refused = [](auto change) {
         stats::time_slice slice = everything();
         change(slice);

@@ -2,6 +2,7 @@
 // Who was the limit, over made-up spans of time.
 #include <catch2/catch.hpp>
 
+#include "base/words.hpp"
 #include "stats/run_report.hpp"
 #include "support.hpp"
 
