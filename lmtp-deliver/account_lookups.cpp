@@ -12,9 +12,7 @@
 #include <mutex>
 #include <new>
 #include <system_error>
-#include <thread>
 #include <utility>
-#include <vector>
 
 namespace postal::lmtp_deliver {
 namespace {
@@ -75,10 +73,9 @@ struct account_lookups::desk {
     limits within;
     std::mutex mutex;
     std::condition_variable asked;    // a name waits for a thread
-    std::condition_variable changed;  // something has a due time, or a thread has ended
+    std::condition_variable changed;  // something has a due time
     names all;
     std::deque<names::iterator> open;
-    unsigned threads = 0;  // that look names up, and one more
     unsigned idle = 0;
     bool closed = false;
 };
@@ -167,16 +164,26 @@ void account_lookups::desk::make_room() noexcept {
 account_lookups::account_lookups(database from, limits within) : desk_(std::make_shared<desk>()) {
     desk_->from = std::move(from);
     desk_->within = within;
-    std::thread([at = desk_] { watch(at); }).detach();
-    ++desk_->threads;
+    start(watch);
 }
 
 account_lookups::~account_lookups() {
-    std::unique_lock lock(desk_->mutex);
-    desk_->closed = true;
-    desk_->asked.notify_all();
-    desk_->changed.notify_all();
-    desk_->changed.wait_for(lock, patience_at_the_end, [&] { return desk_->threads == 0; });
+    {
+        const std::scoped_lock lock(desk_->mutex);
+        desk_->closed = true;
+        desk_->asked.notify_all();
+        desk_->changed.notify_all();
+    }
+    const auto until = steady_clock::now() + patience_at_the_end;
+    for (auto& [ended, running] : threads_)
+        ended.wait_until(until) == std::future_status::ready ? running.join() : running.detach();
+}
+
+void account_lookups::start(void (*what)(const std::shared_ptr<desk>&)) {
+    std::packaged_task<void()> task([what, at = desk_] { what(at); });
+    auto ended = task.get_future();
+    threads_.reserve(threads_.size() + 1);
+    threads_.emplace_back(std::move(ended), std::thread(std::move(task)));
 }
 
 void account_lookups::ask(seeker& who, const std::string& called) {
@@ -202,10 +209,9 @@ void account_lookups::ask(seeker& who, const std::string& called) {
     at.changed.notify_all();
     if (!fresh) return;
     if (at.open.size() <= at.idle) return at.asked.notify_one();
-    if (at.threads > at.within.most_threads) return;
+    if (threads_.size() > at.within.most_threads) return;
     try {
-        std::thread([same = desk_] { look_up(same); }).detach();
-        ++at.threads;
+        start(look_up);
     } catch (
         const std::exception&) {  // those that there are must do; without any it is not in time
     }
@@ -247,16 +253,12 @@ void account_lookups::look_up(const std::shared_ptr<desk>& at) noexcept {
         lock.lock();
         at->take_answer(one, std::move(what));
     }
-    --at->threads;
-    at->changed.notify_all();
 }
 
 void account_lookups::watch(const std::shared_ptr<desk>& at) noexcept {
     std::unique_lock lock(at->mutex);
     while (!at->closed)
         at->changed.wait_until(lock, at->look_around());
-    --at->threads;
-    at->changed.notify_all();
 }
 
 }  // namespace postal::lmtp_deliver

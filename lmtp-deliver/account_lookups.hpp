@@ -18,17 +18,24 @@
 //
 // Failures, memory's too, are answers. One that cannot be handed over for lack of memory is handed
 // over later. Limits: most_threads names whose database does not answer at all hold all look-ups;
-// whoever asks meanwhile is told after `patience`. The destructor waits for a moment only.
+// whoever asks meanwhile is told after `patience`. The destructor joins the threads that end
+// within a moment. One that the database keeps cannot be interrupted, and must not hold the
+// program's end: it is left with the desk, which is its own by then, and ends with its answer or
+// with the process.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
 
 #include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/result.hpp"
 #include "os/system_user.hpp"
@@ -77,10 +84,14 @@ class account_lookups {
     void forget(seeker& who) noexcept;
 
   private:
+    // Throws where there is none to be had; with the lock, once others may ask.
+    void start(void (*what)(const std::shared_ptr<desk>&));
     static void look_up(const std::shared_ptr<desk>& at) noexcept;
     static void watch(const std::shared_ptr<desk>& at) noexcept;
 
     std::shared_ptr<desk> desk_;  // outlives this while a thread is at it
+    // The one that watches, and those that look names up; with the desk's lock.
+    std::vector<std::pair<std::future<void>, std::thread>> threads_;
 };
 
 }  // namespace postal::lmtp_deliver

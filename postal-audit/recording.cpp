@@ -39,10 +39,8 @@ bool is_recorded(const std::string& folder) {
 }
 
 base::expected<void> keep(const recording& one, const std::string& folder) {
-    stats::json_writer to(-1, {}, stats::decimals::all);
-    to("schema", schema);
-    fields<stats::json_writer>(to, one);
-    return base::write_file(file_in(folder), to.take() + "\n");
+    return base::write_file(file_in(folder),
+                            stats::fields_text(one, schema, -1, stats::decimals::all));
 }
 
 base::expected<recording> read_recording(const std::string& folder) {

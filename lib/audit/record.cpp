@@ -50,10 +50,7 @@ std::filesystem::path path_in(const std::string& folder) {
 }  // namespace
 
 std::string audit_text(const audit_record& record) {
-    stats::json_writer to(1, {}, stats::decimals::all);
-    to("schema", schema);
-    fields<stats::json_writer>(to, record);
-    return to.take() + "\n";
+    return stats::fields_text(record, schema, 1, stats::decimals::all);
 }
 
 base::expected<audit_record> parse_audit_record(std::string_view text) {

@@ -79,10 +79,7 @@ void check_manifest(const manifest& of, stats::complaint& problems) {
 }  // namespace
 
 std::string manifest_text(const manifest& of) {
-    stats::json_writer to(1);
-    to("schema", manifest_schema);
-    fields<stats::json_writer>(to, of);
-    return to.take() + "\n";
+    return stats::fields_text(of, manifest_schema);
 }
 
 base::expected<manifest> parse_manifest(std::string_view text) {

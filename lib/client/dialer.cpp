@@ -24,15 +24,18 @@ asio::awaitable<net::fault> dialer::look_up(const target& server,
                                             std::chrono::nanoseconds timeout) {
     auto found = std::make_shared<looked_up>();
     auto resolver = std::make_shared<asio::ip::tcp::resolver>(whose_.own.context());
+    load::worker& own = whose_.own;
     resolver->async_resolve(
         server.where.host, std::to_string(server.where.port),
         asio::ip::tcp::resolver::numeric_service,
-        [this, found, resolver](const boost::system::error_code&, const auto& entries) {
+        [this, &own, found, resolver](const boost::system::error_code&, const auto& entries) {
+            own.lookup_ended();
             for (const auto& entry : entries)
                 found->addresses.emplace_back(entry.endpoint());
             found->done = true;
             if (found->awaited) whose_.gate.wake(whose_.place);
         });
+    own.lookup_began();
     co_await whose_.gate.pause(whose_.place, timeout);
     found->awaited = false;
     fresh_ = std::move(found->addresses);

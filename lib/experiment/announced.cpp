@@ -31,6 +31,13 @@ std::optional<std::chrono::nanoseconds> first_told(const ledger::judgement& of) 
 
 }  // namespace
 
+template <class Archive>
+void fields(Archive& each, stats::field<Archive, announced_account>& of) {
+    each("from", of.from);
+    stats::plain_fields<true>(each, "accepted", of.accepted, "announced", of.announced, "times",
+                              of.times);
+}
+
 std::optional<double> announced_account::within_us(double share) const {
     if (accepted == 0) return std::nullopt;
     const std::uint64_t rank = stats::histogram::rank_of(share, accepted);
@@ -60,38 +67,17 @@ base::expected<announced_account> read_announced(const std::string& path,
 }
 
 std::string to_json(const announced_account& of) {
-    stats::json_writer to(1);
-    to("schema", announced_schema);
-    to("from", of.from);
-    to("accepted", of.accepted);
-    to("announced", of.announced);
-    to("times", of.times.encode());
-    return to.take() + "\n";
+    return stats::fields_text(of, announced_schema);
 }
 
 base::expected<announced_account> announced_from_json(std::string_view text) {
-    const auto tree = stats::parse_foreign(text);
-    if (!tree) return base::fail("is no account of what was announced: {}", tree.error().message);
-    const stats::json& parsed = *tree;
+    const auto tree =
+        stats::parse_schema(text, announced_schema, "is no account of what was announced");
+    if (!tree) return tree.error();
     stats::complaint problems;
-    if (!parsed.is_object())
-        return base::fail("is no account of what was announced: not a JSON object");
-    const stats::json_fields members{parsed, "", problems};
-    std::string schema;
-    std::string times;
     announced_account to;
-    members.read("schema", schema);
-    if (schema != announced_schema)
-        return base::fail("has schema \"{}\"; this program reads {}", base::printable(schema, 60),
-                          announced_schema);
-    members.read("from", to.from, "accepted", to.accepted, "announced", to.announced, "times",
-                 times);
-    for (const char* key : {"accepted", "announced", "times"})
-        if (!members.has(key)) members.complain(key, "there");
+    fields<const stats::json_fields>(stats::json_fields(*tree, "", problems), to);
     if (problems) return base::failure{problems.first};
-    auto decoded = stats::histogram::decode(times);
-    if (!decoded) return base::fail("times: {}", decoded.error().message);
-    to.times = std::move(*decoded);
     if (to.times.count() != to.announced)
         return base::fail("times is not of as many messages as announced says");
     if (to.announced > to.accepted) return base::fail("announced is not at most what was accepted");

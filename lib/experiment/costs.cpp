@@ -369,15 +369,10 @@ std::string to_json(const cost_log& log) {
 }
 
 base::expected<cost_log> from_json(std::string_view text) {
-    const auto parsed = stats::parse_foreign(text);
-    if (!parsed) return base::fail("is no file of costs: {}", parsed.error().message);
+    const auto parsed = stats::parse_schema(text, cost_log_schema, "is no file of costs");
+    if (!parsed) return parsed.error();
     stats::complaint problems;
-    if (!parsed->is_object()) return base::fail("is no file of costs: not a JSON object");
     const json_fields members{*parsed, "", problems};
-    std::string found;
-    members.read("schema", found);
-    if (found != cost_log_schema)
-        return base::fail("has schema \"{}\"; this program reads {}", found, cost_log_schema);
     cost_log to;
     members.read("started", to.started_);
     to.seconds_ = read_numbers(members, "t_s", problems);

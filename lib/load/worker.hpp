@@ -118,6 +118,13 @@ class worker {
     void heard_somebody() noexcept { heard_ = true; }
     gauges& shown() noexcept { return gauges_; }
 
+    // Look-ups of names that are not answered yet. None can be interrupted, and a thread of the
+    // loop's own is at it.
+    void lookup_began() noexcept { ++lookups_; }
+    void lookup_ended() noexcept { --lookups_; }
+    // Not while it runs, but in its own thread.
+    bool looks_up() const noexcept { return lookups_ > 0; }
+
     void spawn(asio::awaitable<void> session);
     void watch(watched& one) { watched_.push_back(one); }
 
@@ -174,6 +181,7 @@ class worker {
     std::uint64_t progress_ = 0;
     bool heard_ = false;
     std::uint64_t active_ = 0;
+    std::uint64_t lookups_ = 0;
     std::chrono::nanoseconds last_cut_{0};
     std::chrono::nanoseconds cut_at_{0};
     bool told_ = false;  // to stop, in whatever way

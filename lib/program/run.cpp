@@ -222,11 +222,21 @@ expected<void> say_what_begins(const client_run& what, const run_reports& report
     return {};
 }
 
+// The end of a pool joins the threads that look names up for it. One that the system's resolver
+// keeps cannot be interrupted, and may keep it for minutes: such a pool is left to the process,
+// which ends all the same. By then it does nothing, and nobody has anything of it.
+struct end_of_workers {
+    void operator()(load::worker_pool* all) const noexcept {
+        [[maybe_unused]] static load::worker_pool* left = nullptr;  // no leak of ours
+        if (!all->looks_up()) return delete all;
+        left = all;
+    }
+};
+
 exit_status run_workers(const client_run& what, const load::worker_pool_plan& plan,
                         run_reports& reports, search_part& part) {
-    // Lives as long as the process: its end would wait for look-ups of names that nobody needs any
-    // more.
-    static auto& workers = *new load::worker_pool(plan);
+    const std::unique_ptr<load::worker_pool, end_of_workers> own_pool(new load::worker_pool(plan));
+    load::worker_pool& workers = *own_pool;
     std::vector<std::shared_ptr<void>> sessions(plan.workers);  // end before the loops they live on
     // From here on a signal ends the run in order, so nobody is told before that it is there.
     const auto told = say_what_begins(what, reports);

@@ -133,8 +133,6 @@ class json_writer {
     }
     void write(const std::string& value, as how) { write(std::string_view(value), how); }
     void write(const histogram& value, as how) { write(value.encode(), how); }
-    void write(generator_verdict value, as how) { write(to_text(value), how); }
-    void write(generator_cause value, as how) { write(to_text(value), how); }
     void write(const thread_share& value, as how) { write(value.busy, how); }
     template <base::worded Enum>
     void write(Enum value, as how) {
@@ -142,7 +140,7 @@ class json_writer {
     }
     template <class T>
     void write(const std::optional<T>& value, as how) {
-        if (!value) return put("null");
+        if (!value) return put(how.null_empty ? R"("")" : "null");
         write(*value, how);
     }
     template <class T>
@@ -224,5 +222,15 @@ class json_writer {
     std::size_t depth_ = 0;
     bool first_ = true;  // nothing stands in what was opened last
 };
+
+// All of it, as the text of a file of that schema.
+template <class T>
+std::string fields_text(const T& of, std::string_view schema, int indent = 1,
+                        decimals digits = decimals::few) {
+    json_writer to(indent, {}, digits);
+    to("schema", schema);
+    fields<json_writer>(to, of);
+    return to.take() + "\n";
+}
 
 }  // namespace postal::stats

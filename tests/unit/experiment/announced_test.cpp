@@ -101,7 +101,7 @@ TEST_CASE("announced: a file that somebody else wrote") {
         {with("\"announced\": 2", "\"announced\": 3"),
          "times is not of as many messages as announced says"},
         {with("\"announced\": 2", "\"announced\": \"2\""), "announced is not "},
-        {with("\"times\": \"", "\"times\": \"x"), "times: "},
+        {with("\"times\": \"", "\"times\": \"x"), "times is not a histogram: "},
         {with("\"times\": \"", "\"no times\": \""), "times is not there"},
     };
     for (const auto& [text, wanted] : table) {
