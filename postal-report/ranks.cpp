@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "postal-report/chart_data.hpp"
 #include "postal-report/csv.hpp"
 #include "postal-report/figures.hpp"
@@ -47,10 +48,10 @@ std::string show_start(const rank_share& one) {
 }
 
 std::string show_verdict(const rank_share& one) {
-    if (one.verdict == "limit") return "LIMIT";
-    if (one.verdict == "machine_full") return "machine full";
-    if (one.verdict == "held_back") return "held back";
-    return one.verdict.empty() ? unknown : one.verdict;
+    if (!one.verdict) return unknown;
+    if (*one.verdict == generator_verdict::limit) return "LIMIT";
+    if (*one.verdict == generator_verdict::machine_full) return "machine full";
+    return *one.verdict == generator_verdict::held_back ? "held back" : "none";
 }
 
 std::string show_loss(const rank_share& one) {
@@ -93,9 +94,9 @@ std::vector<std::string> rank_cells(const rank_share& one, const record& of) {
             std::to_string(one.totals.error_events),
             csv_decimal(one.p50_us),
             csv_decimal(one.p99_us),
-            csv_cell(one.ended),
+            csv_cell(std::string(base::name_of(one.ended))),
             csv_decimal(one.done_s),
-            csv_cell(one.verdict),
+            one.verdict ? csv_cell(std::string(base::name_of(*one.verdict))) : "",
             csv_decimal(one.worker_busy),
             csv_decimal(one.lost_s),
             std::to_string(one.unaccounted)};

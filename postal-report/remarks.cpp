@@ -23,15 +23,15 @@ std::string capitalized(std::string text) {
 
 // Why these figures are of less than was asked for.
 std::vector<remark> end_remarks(const record& one) {
-    if (one.ended == "gave_up")
+    if (one.ended == stats::run_ending::gave_up)
         return {{"end", "The run was given up when nothing made any progress"}};
-    if (one.ended == "failure")
+    if (one.ended == stats::run_ending::failure)
         return {{"end", fmt::format("The run failed after {}: its standard error says why",
                                     show_seconds(one.duration_s))}};
-    if (one.ended == "first_error")
+    if (one.ended == stats::run_ending::first_error)
         return {{"end", fmt::format("The run ended at its first error (--fail-fast), after {}",
                                     show_seconds(one.duration_s))}};
-    if (one.ended == "threshold")
+    if (one.ended == stats::run_ending::threshold)
         return {{"end", fmt::format("The run ended after {} because a threshold was missed: these "
                                     "figures are of a part of it",
                                     show_seconds(one.duration_s))}};
@@ -152,7 +152,7 @@ std::string describe(const record& one) {
     if (!one.started.empty()) line += ", started " + show_time(one.started);
     line += ", " + show_seconds(one.duration_s);
     if (one.warmup_s > 0) line += ", of which " + show_seconds(one.warmup_s) + " warm-up";
-    if (one.ended == "signal") line += ", ended by a signal";
+    if (one.ended == stats::run_ending::signal) line += ", ended by a signal";
     return line;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/samples.hpp"
 #include "stats/figures.hpp"
@@ -90,7 +91,7 @@ constexpr std::array<written_column, 47> written_columns{{
     {"thresholds_not_met", thresholds_not_met},
     {"transcript", [](const record& one) { return std::to_string(one.transcript); }},
     {"generator_verdict",
-     [](const record& one) { return csv_cell(std::string(to_text(one.generator.verdict))); }},
+     [](const record& one) { return csv_cell(std::string(base::name_of(one.generator.verdict))); }},
     {"run_delay", [](const record& one) { return csv_decimal(one.generator.run_delay); }},
     {"loop_late_p99_us",
      [](const record& one) { return csv_decimal(us(one.generator.loop_late_p99)); }},

@@ -6,6 +6,7 @@
 
 #include "base/read_file.hpp"
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "experiment/one_run.hpp"
 #include "experiment/variables.hpp"
 #include "stats/record_reader.hpp"
@@ -34,8 +35,8 @@ base::expected<std::uint64_t> errors_in(const std::string& record) {
     const auto read = stats::parse_record(*text);
     const stats::counter* const errors = stats::find_counter(stats::all_counters(), "errors");
     if (!read || !read->totals.has(*errors)) return base::fail("{}: is no record of a run", record);
-    if (read->ended != "complete")
-        return base::fail("not all mailboxes were read: {}", read->ended);
+    if (read->ended != stats::run_ending::complete)
+        return base::fail("not all mailboxes were read: {}", base::name_of(read->ended));
     return read->totals.error_events;
 }
 

@@ -3,6 +3,7 @@
 // which has a word for each, in their order.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -19,6 +20,14 @@ concept worded = std::is_enum_v<Enum> && requires(Enum one) {
 template <worded Enum>
 constexpr std::string_view name_of(Enum one) {
     return words_of(one)[static_cast<std::size_t>(one)];
+}
+
+// The same back; the first of them for a word that is none.
+template <worded Enum>
+constexpr Enum named(std::string_view word) {
+    const auto words = words_of(Enum{});
+    const auto found = std::find(words.begin(), words.end(), word);
+    return found == words.end() ? Enum{} : static_cast<Enum>(found - words.begin());
 }
 
 }  // namespace postal::base

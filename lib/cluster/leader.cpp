@@ -418,7 +418,7 @@ std::vector<stats::rank_share> leader::shares() const {
             if (one.done->p99) share.p99_us = base::seconds_of(*one.done->p99) * 1e6;
             share.ended = one.done->why;
             share.done_s = base::seconds_of(one.done->lasted);
-            share.verdict = to_text(stats::verdict_of(one.done->verdict));
+            share.verdict = one.done->verdict;
             share.reason = one.done->reason;
             share.worker_busy = one.done->worker_busy;
         }

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
+#include "base/words.hpp"
 #include "cluster/archive.hpp"
 
 namespace postal::cluster {
@@ -231,8 +233,16 @@ class lists {
             pack(each_, of);
         else if constexpr (requires { list(of); })
             list(of);
+        else if constexpr (base::worded<std::remove_const_t<T>>)
+            named(of);
         else
             each_(of);
+    }
+    void named(auto& of) {
+        std::string word(base::name_of(of));
+        each_(word);
+        if constexpr (!Archive::writes)
+            of = base::named<std::remove_reference_t<decltype(of)>>(word);
     }
     // How many elements follow, and room for them.
     void resize(auto& list, std::size_t most) {

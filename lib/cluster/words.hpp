@@ -100,13 +100,13 @@ struct stop {
     bool now = false;    // and what is in flight with it
     bool hasty = false;  // whoever asked for it will not wait: little time for what is in flight
     nanoseconds when{};  // since the start
-    std::string why;     // as load::run_ending has it
+    stats::run_ending why{};
 };
 
 // To 0, when a rank's last time slice was sent and its own record is written.
 struct ended {
     nanoseconds lasted{};
-    std::string why;
+    stats::run_ending why{};
     double cpu_user_s = 0;
     double cpu_system_s = 0;
     std::uint64_t max_rss_bytes = 0;
@@ -116,7 +116,7 @@ struct ended {
     std::optional<nanoseconds> p50{};  // of the message phase, after the warm-up
     std::optional<nanoseconds> p99{};
     // Of its own generator, as a run's record has them.
-    std::string verdict;
+    stats::generator_verdict verdict{};
     std::string reason;
     std::optional<double> worker_busy{};
 };

@@ -24,10 +24,6 @@ constexpr auto longest_pause = std::chrono::seconds(10);
 // An interval that is shorter than it should be by less than this is whole.
 constexpr auto whole_enough = std::chrono::milliseconds(5);
 
-// In the order of run_ending.
-constexpr std::string_view ending_words[] = {"complete", "duration",    "signal",   "gave_up",
-                                             "failure",  "first_error", "threshold"};
-
 // From now to the wall clock's next multiple of the interval.
 nanoseconds until_aligned(std::chrono::system_clock::time_point now, nanoseconds interval) {
     const nanoseconds into = now.time_since_epoch() % interval;
@@ -43,16 +39,6 @@ timetable timetable_of(const worker_pool_plan& plan, steady_time start,
     return {start,         plan.first_interval.value_or(first),
             plan.interval, plan.warmup,
             plan.duration, plan.slice};
-}
-
-std::string_view to_text(run_ending why) noexcept {
-    return ending_words[static_cast<std::size_t>(why)];
-}
-
-std::optional<run_ending> parse_run_ending(std::string_view word) noexcept {
-    const auto* const found = std::find(std::begin(ending_words), std::end(ending_words), word);
-    if (found == std::end(ending_words)) return std::nullopt;
-    return static_cast<run_ending>(found - std::begin(ending_words));
 }
 
 worker_pool::worker_pool(worker_pool_plan plan)

@@ -34,7 +34,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -44,6 +43,7 @@
 #include "os/machine_time.hpp"
 #include "os/thread_watch.hpp"
 #include "stats/live_line.hpp"
+#include "stats/run_ending.hpp"
 #include "stats/run_report.hpp"
 
 namespace postal::load {
@@ -71,13 +71,7 @@ struct worker_pool_plan {
 timetable timetable_of(const worker_pool_plan& plan, steady_time start,
                        std::chrono::system_clock::time_point started) noexcept;
 
-// Why a run ended: all sessions by themselves, the end of its duration, a signal, no progress,
-// something of our own that failed, the first error where that ends it, or a threshold that was
-// missed before.
-enum class run_ending { complete, duration, signal, gave_up, failure, first_error, threshold };
-std::string_view to_text(run_ending why) noexcept;
-// Of what to_text() gives; nothing for other words.
-std::optional<run_ending> parse_run_ending(std::string_view word) noexcept;
+using stats::run_ending;
 
 // Begun by a signal.
 struct interruption {

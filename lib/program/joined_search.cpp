@@ -99,9 +99,10 @@ void joined_search::hear(const std::string& octets) {
         pool_->begin_trial(next->what);
     } else if (const auto* const stop = std::get_if<cluster::stop>(&*said)) {
         over_ = true;
-        const auto why = load::parse_run_ending(stop->why);
+        using load::run_ending;
         pool_->stop(stop->now ? load::stop_kind::now : load::stop_kind::gently,
-                    why.value_or(load::run_ending::complete), stop->when);
+                    stop->why == run_ending::unknown ? run_ending::complete : stop->why,
+                    stop->when);
     }
 }
 
@@ -125,7 +126,7 @@ void joined_search::poll() {
 
 void joined_search::end() {
     if (std::exchange(over_, true)) return;
-    line_.send(cluster::encode(cluster::stop{.why = std::string(to_text(pool_->ended_by()))}));
+    line_.send(cluster::encode(cluster::stop{.why = pool_->ended_by()}));
 }
 
 }  // namespace postal::program

@@ -47,8 +47,7 @@ class leading_rank final : public one_of_many {
         }
         // The others have begun.
         if (agreed_) {
-            leader_.tell_stop(
-                {.now = true, .why = std::string(to_text(load::run_ending::failure))});
+            leader_.tell_stop({.now = true, .why = load::run_ending::failure});
             leader_.release();
         }
         return leave(status);

@@ -76,7 +76,7 @@ bool one_of_many::on_signal(int number) {
     const cluster::stop said{.now = again || (ends && !stop_told_),
                              .hasty = number == SIGTERM,
                              .when = since_start(),
-                             .why = std::string(to_text(load::run_ending::signal))};
+                             .why = load::run_ending::signal};
     if (said.hasty) haste_.begin(steady_clock::now());
     tell_stop(said);
     stop_pool(said);
@@ -86,11 +86,11 @@ bool one_of_many::on_signal(int number) {
 void one_of_many::stop_pool(const cluster::stop& why) {
     using load::run_ending;
     const auto how = why.now ? load::stop_kind::now : load::stop_kind::gently;
-    pool_->stop(how, load::parse_run_ending(why.why).value_or(run_ending::signal), why.when);
+    pool_->stop(how, why.why == run_ending::unknown ? run_ending::signal : why.why, why.when);
 }
 
 void one_of_many::end(load::run_ending why) {
-    const cluster::stop said{.when = since_start(), .why = std::string(to_text(why))};
+    const cluster::stop said{.when = since_start(), .why = why};
     tell_stop(said);
     stop_pool(said);
 }
@@ -109,7 +109,7 @@ std::optional<ranks::outcome> one_of_many::finish(const stats::run_report& own,
     mine.max_rss_bytes = end.max_rss_bytes;
     mine.status = static_cast<std::uint64_t>(status);
     const stats::generator_summary judged = own.generator();
-    mine.verdict = to_text(judged.verdict);
+    mine.verdict = judged.verdict;
     mine.reason = judged.reason;
     mine.worker_busy = judged.worker_busy;
     mine.totals = own.totals().counted();
@@ -118,7 +118,7 @@ std::optional<ranks::outcome> one_of_many::finish(const stats::run_report& own,
     mine.p50 = latency.p50;
     mine.p99 = latency.p99;
     // Alone it would have been the end of the run, too.
-    if (mine.why == to_text(load::run_ending::failure) && !stop_told_)
+    if (mine.why == load::run_ending::failure && !stop_told_)
         tell_stop({.when = mine.lasted, .why = mine.why});
     return tell_end(mine);
 }

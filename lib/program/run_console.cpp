@@ -309,7 +309,7 @@ std::optional<stats::interruption> interruption_of(const load::worker_pool& work
 stats::run_end end_of(const load::worker_pool& workers, unsigned most_connections) {
     const os::usage used = os::process_usage();
     return {.duration_s = base::seconds_of(workers.lasted()),
-            .why = to_text(workers.ended_by()),
+            .why = workers.ended_by(),
             .cpu_user_s = used.user_s,
             .cpu_system_s = used.system_s,
             .max_rss_bytes = used.max_rss_bytes,
@@ -364,7 +364,7 @@ cli::exit_status run_console::finish(const stats::run_end& end) {
                         base::format_duration(report_.description().warmup)));
     if (output_failed_) return cli::exit_status::system_error;
     if (!passed) return cli::exit_status::threshold_not_met;
-    const bool by_itself = report_.end().why == to_text(load::run_ending::complete);
+    const bool by_itself = report_.end().why == load::run_ending::complete;
     return !measured && by_itself && !options_.silent ? cli::exit_status::bad_parameters
                                                       : cli::exit_status::done;
 }

@@ -170,7 +170,7 @@ void search_part::watch_partners(load::worker_pool& workers, run_console& speaki
 }
 
 void search_part::end(const load::worker_pool& workers) {
-    if (partners_) partners_->end({.why = std::string(to_text(workers.ended_by()))});
+    if (partners_) partners_->end({.why = workers.ended_by()});
     if (joined_) joined_->end();
 }
 

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/version.hpp"
+#include "base/words.hpp"
 #include "program/waiting.hpp"
 
 #include <fmt/format.h>
@@ -163,7 +164,7 @@ void search_partners::hear(std::size_t which) {
         if (const auto* const part = std::get_if<cluster::counted>(&*said)) {
             if (events_.on_time_slice) events_.on_time_slice(part->slice, which + 1);
         } else if (const auto* const stop = std::get_if<cluster::stop>(&*said)) {
-            return lose(of, fmt::format("it ended ({})", base::printable(stop->why, most_shown)));
+            return lose(of, fmt::format("it ended ({})", base::name_of(stop->why)));
         }
     }
     if (of.line->gone()) return lose(of, "it " + *of.line->gone());

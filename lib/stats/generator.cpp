@@ -14,11 +14,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr std::array<std::string_view, 4> verdict_names{"none", "limit", "machine_full",
-                                                        "held_back"};
-constexpr std::array<std::string_view, 6> cause_names{"",      "generator", "machine",
-                                                      "steal", "quota",     "stopped"};
-
 constexpr double waited_anyhow_limit = 0.3;  // whatever the machine seems to have been
 constexpr double noticed_limit = 0.01;       // for a worker that has little to do
 constexpr double idle_limit = 0.2;
@@ -33,12 +28,6 @@ double share(double part, double whole) {
 
 double count(nanoseconds time) {
     return static_cast<double>(time.count());
-}
-
-template <class Word, std::size_t size>
-Word word_of(const std::array<std::string_view, size>& names, std::string_view text) {
-    const auto found = std::find(names.begin(), names.end(), text);
-    return found == names.end() ? Word::none : static_cast<Word>(found - names.begin());
 }
 
 template <class Value>
@@ -207,22 +196,6 @@ bool loop_late(const generator_load& span) noexcept {
 bool waited(const generator_load& span) noexcept {
     const double share = span.run_delay.value_or(0);
     return share > waited_limit || (share > noticed_limit && share > span.worker_busy.value_or(0));
-}
-
-std::string_view to_text(generator_verdict verdict) noexcept {
-    return verdict_names[static_cast<std::size_t>(verdict)];
-}
-
-std::string_view to_text(generator_cause cause) noexcept {
-    return cause_names[static_cast<std::size_t>(cause)];
-}
-
-generator_verdict verdict_of(std::string_view text) noexcept {
-    return word_of<generator_verdict>(verdict_names, text);
-}
-
-generator_cause cause_of(std::string_view text) noexcept {
-    return word_of<generator_cause>(cause_names, text);
 }
 
 int gravity(generator_verdict verdict) noexcept {

@@ -14,6 +14,7 @@
 #include "base/host.hpp"
 #include "stats/tally.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -71,25 +72,24 @@ struct generator_load {
     void measure(const span_times& times, const tally& counted);
 };
 
-enum class generator_verdict {
+enum class generator_verdict : std::uint8_t {
     none,          // none of these was seen
     limit,         // a thread was full, or late while processors were idle
     machine_full,  // it had to wait for a processor: the figures are about the machine
     held_back,     // by its CPU quota, or by who stopped it: the figures are about that
 };
-// "none", "limit", "machine_full", "held_back"
-[[nodiscard]] std::string_view to_text(generator_verdict verdict) noexcept;
-// The same back; `none` for any other text.
-[[nodiscard]] generator_verdict verdict_of(std::string_view text) noexcept;
+constexpr auto words_of(generator_verdict) {
+    return std::to_array<std::string_view>({"none", "limit", "machine_full", "held_back"});
+}
 // A generator that was the limit once is; what the machine did comes second.
 [[nodiscard]] int gravity(generator_verdict verdict) noexcept;
 
 // What took most of the time that was missing.
-enum class generator_cause { none, generator, machine, steal, quota, stopped };
-// "", "generator", "machine", "steal", "quota", "stopped"
-[[nodiscard]] std::string_view to_text(generator_cause cause) noexcept;
-// The same back; `none` for any other text.
-[[nodiscard]] generator_cause cause_of(std::string_view text) noexcept;
+enum class generator_cause : std::uint8_t { none, generator, machine, steal, quota, stopped };
+constexpr auto words_of(generator_cause) {
+    return std::to_array<std::string_view>(
+        {"", "generator", "machine", "steal", "quota", "stopped"});
+}
 
 struct generator_finding {
     generator_verdict verdict = generator_verdict::none;

@@ -23,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -206,25 +207,22 @@ class json_fields {
         to = std::move(*decoded);
     }
     // Words that are not known are of a later version, and mean none.
-    void take(generator_verdict& to, const json& value, const place& path) const {
-        std::string word;
-        take(word, value, path);
-        to = verdict_of(word);
-    }
-    void take(generator_cause& to, const json& value, const place& path) const {
-        std::string word;
-        take(word, value, path);
-        to = cause_of(word);
-    }
+    template <class Enum>
+    static constexpr bool may_be_newer =
+        std::is_same_v<Enum, run_ending> || std::is_same_v<Enum, generator_verdict> ||
+        std::is_same_v<Enum, generator_cause>;
     template <base::worded Enum>
     void take(Enum& to, const json& value, const place& path) const {
         std::string word;
         take(word, value, path);
-        const auto words = words_of(to);
-        const auto found = std::find(words.begin(), words.end(), word);
-        if (found == words.end())
-            return problems_->add(path, fmt::format("one of {}", fmt::join(words, ", ")));
-        to = static_cast<Enum>(found - words.begin());
+        to = base::named<Enum>(word);
+        if (may_be_newer<Enum> || base::name_of(to) == word) return;
+        problems_->add(path, fmt::format("one of {}", fmt::join(words_of(to), ", ")));
+    }
+    void take(std::optional<generator_verdict>& to, const json& value, const place& path) const {
+        std::string word;
+        take(word, value, path);
+        if (!word.empty()) to = base::named<generator_verdict>(word);
     }
     // Up to 49 days.
     void take(std::chrono::milliseconds& to, const json& value, const place& path) const {

@@ -133,8 +133,6 @@ class json_writer {
     }
     void write(const std::string& value, as how) { write(std::string_view(value), how); }
     void write(const histogram& value, as how) { write(value.encode(), how); }
-    void write(generator_verdict value, as how) { write(to_text(value), how); }
-    void write(generator_cause value, as how) { write(to_text(value), how); }
     void write(const thread_share& value, as how) { write(value.busy, how); }
     template <base::worded Enum>
     void write(Enum value, as how) {
@@ -142,7 +140,7 @@ class json_writer {
     }
     template <class T>
     void write(const std::optional<T>& value, as how) {
-        if (!value) return put("null");
+        if (!value) return put(how.null_empty ? R"("")" : "null");
         write(*value, how);
     }
     template <class T>

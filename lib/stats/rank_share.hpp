@@ -6,6 +6,8 @@
 #pragma once
 
 #include "stats/counters.hpp"
+#include "stats/generator.hpp"
+#include "stats/run_ending.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -45,12 +47,12 @@ struct rank_share {
     std::optional<double> p50_us;         // of the message phase, after the warm-up
     std::optional<double> p99_us;
 
-    std::string ended;              // why, as a run's; empty: not known
+    run_ending ended{};             // why
     std::optional<double> done_s;   // when it had nothing left to do
     std::optional<double> lost_s;   // when it was last heard of, where it did not end
     std::uint64_t unaccounted = 0;  // of a lost one: messages that are in no outcome, at least
 
-    std::string verdict;  // of its generator; empty: not known
+    std::optional<generator_verdict> verdict;  // of its generator
     std::string reason;
     std::optional<double> worker_busy;
 };

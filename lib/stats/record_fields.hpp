@@ -87,7 +87,7 @@ void fields(Archive& each, field<Archive, rank_share>& of) {
     each("lost_s", of.lost_s, "when it was last heard of, of one that did not end");
     each("unaccounted", of.unaccounted,
          "of a lost one: its messages that are in no outcome, at least");
-    each("verdict", of.verdict, "of its generator; empty: not known");
+    each("verdict", of.verdict, "of its generator; empty: not known", as{.null_empty = true});
     each("reason", of.reason);
     each("worker_busy", of.worker_busy, "share, of its busiest worker");
 }

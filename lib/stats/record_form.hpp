@@ -17,6 +17,7 @@ struct as {
     bool fine = false;         // nine decimals instead of four
     bool newer = false;        // records of earlier versions lack it
     bool empty_null = false;   // a text that is null where it is empty
+    bool null_empty = false;   // a word that is empty where it is not known
     bool needed = false;       // neither absent nor null
     std::string_view words{};  // all that it may be, with blanks between
     std::string_view form{};   // a regular expression that it matches

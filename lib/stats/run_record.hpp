@@ -22,6 +22,7 @@
 #include "stats/ranking.hpp"
 #include "stats/rate.hpp"
 #include "stats/run_description.hpp"
+#include "stats/run_ending.hpp"
 #include "stats/run_labels.hpp"
 #include "stats/samples.hpp"
 #include "stats/second_counts.hpp"
@@ -193,7 +194,7 @@ struct run_record {
     std::uint64_t workers = 0;  // of all ranks; 0: not known
     bool transcript = false;
     std::string started;
-    std::string ended;  // why; empty: not known
+    run_ending ended{};  // why
     std::optional<interruption> interrupted;
     double duration_s = 0;
     double warmup_s = 0;

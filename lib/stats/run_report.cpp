@@ -43,20 +43,24 @@ std::optional<double> ratio(std::uint64_t part, std::uint64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
 }
 
+generator_verdict verdict_of(const rank_share& one) {
+    return one.verdict.value_or(generator_verdict::none);
+}
+
 // The gravest verdict, and of several the busiest; null where no rank has one.
 const rank_share* worst_of(const std::vector<rank_share>& ranks) {
     const auto less_grave = [](const rank_share& one, const rank_share& other) {
-        return std::pair(gravity(verdict_of(one.verdict)), one.worker_busy.value_or(0)) <
-               std::pair(gravity(verdict_of(other.verdict)), other.worker_busy.value_or(0));
+        return std::pair(gravity(verdict_of(one)), one.worker_busy.value_or(0)) <
+               std::pair(gravity(verdict_of(other)), other.worker_busy.value_or(0));
     };
     const auto worst = std::max_element(ranks.begin(), ranks.end(), less_grave);
-    const bool any = worst != ranks.end() && verdict_of(worst->verdict) != generator_verdict::none;
+    const bool any = worst != ranks.end() && verdict_of(*worst) != generator_verdict::none;
     return any ? &*worst : nullptr;
 }
 
 // A rank whose verdict is as grave as that of all together is the better reason: it says where.
 void blame_rank(generator_summary& all, const rank_share& worst) {
-    const generator_verdict verdict = verdict_of(worst.verdict);
+    const generator_verdict verdict = verdict_of(worst);
     if (gravity(verdict) < gravity(all.verdict)) return;
     if (verdict != all.verdict) all.cause = generator_cause::none;  // a rank does not say it
     all.verdict = verdict;

@@ -67,7 +67,7 @@ struct closed_interval {
 
 struct run_end {
     double duration_s = 0;
-    std::string_view why = {};  // it ended, as load::run_ending has it
+    run_ending why{};
     double cpu_user_s = 0;
     double cpu_system_s = 0;
     std::uint64_t max_rss_bytes = 0;

@@ -153,9 +153,8 @@ void fields(Archive& each, field<Archive, cap_summary>& of) {
 template <class Archive>
 void fields(Archive& each, field<Archive, generator_summary>& of) {
     each("limited", of.limited, "the verdict is limit");
-    each("verdict", of.verdict, "", as{.words = "none limit machine_full held_back"});
-    each("cause", of.cause, "what took most of the time",
-         as{.newer = true, .words = " generator machine steal quota stopped"});
+    each("verdict", of.verdict);
+    each("cause", of.cause, "what took most of the time", as{.newer = true});
     each("traffic", of.traffic, "false: no connection and no message, and so no verdict",
          as{.newer = true});
     each("worker_busy", of.worker_busy, "share, of the busiest worker");

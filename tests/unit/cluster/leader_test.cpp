@@ -113,7 +113,7 @@ stats::time_slice part(double start_s, double end_s, std::uint64_t messages) {
 ended an_end(std::uint64_t messages) {
     ended made;
     made.lasted = 10s;
-    made.why = "complete";
+    made.why = stats::run_ending::complete;
     made.totals.messages = made.totals_with_warmup.messages = messages;
     return made;
 }
@@ -188,10 +188,10 @@ TEST_CASE("a stop of one rank reaches all, with its reason") {
     std::vector<stop> heard;
     for (auto& one : run.followers)
         one->on_stop([&heard](const stop& what) { heard.push_back(what); });
-    run.followers[1]->tell_stop({true, false, 3s, "SIGINT"});
+    run.followers[1]->tell_stop({true, false, 3s, stats::run_ending::signal});
     run.led.poll();
     REQUIRE(run.stops.size() == 1);
-    CHECK(run.stops[0].why == "SIGINT");
+    CHECK(run.stops[0].why == stats::run_ending::signal);
     CHECK(run.stops[0].now);
     for (auto& one : run.followers)
         one->poll();
@@ -270,10 +270,10 @@ TEST_CASE("a rank that sends garbage is lost, the others go on to the end") {
     CHECK(shares[1].messages == std::vector<std::uint64_t>{4, 3});
     CHECK(shares[2].messages == std::vector<std::uint64_t>{8, 0});
     CHECK(shares[1].totals.messages == 7);
-    CHECK(shares[1].ended == "complete");
+    CHECK(shares[1].ended == stats::run_ending::complete);
     CHECK_FALSE(shares[1].lost_s);
     CHECK(shares[2].lost_s);
-    CHECK(shares[2].ended.empty());
+    CHECK(shares[2].ended == stats::run_ending::unknown);
     CHECK(shares[2].totals.messages == 8);
     CHECK(shares[2].unaccounted == 3);
     run.led.release();

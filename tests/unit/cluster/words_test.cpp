@@ -78,7 +78,7 @@ word counted(stats::time_slice slice) {
 cluster::ended an_end() {
     cluster::ended made;
     made.lasted = 61s;
-    made.why = "duration";
+    made.why = stats::run_ending::duration;
     made.cpu_user_s = 1.5;
     made.cpu_system_s = -0.0;
     made.max_rss_bytes = std::numeric_limits<std::uint64_t>::max();
@@ -86,7 +86,7 @@ cluster::ended an_end() {
     made.totals.messages = 12;
     made.totals_with_warmup.in_doubt = 1;
     made.p50 = 3ms;
-    made.verdict = "machine_full";
+    made.verdict = stats::generator_verdict::machine_full;
     made.reason = "it was full";
     made.worker_busy = 0.25;
     return made;
@@ -130,7 +130,7 @@ std::vector<word> one_of_each() {
             counted(everything()),
             counted(stats::time_slice(phases)),
             cluster::beat{live, 301},
-            cluster::stop{true, false, 7s, "SIGINT"},
+            cluster::stop{true, false, 7s, stats::run_ending::signal},
             an_end(),
             cluster::over{},
             cluster::next_trial{a_trial()},
@@ -474,7 +474,8 @@ TEST_CASE("what a rank has counted of a trial is added to what others have") {
 TEST_CASE("times that would overflow are refused") {
     CHECK_FALSE(is_word(encode(cluster::pong{1, nanoseconds::max(), 0s})));
     CHECK_FALSE(is_word(encode(cluster::pong{1, 0s, nanoseconds::min()})));
-    CHECK_FALSE(is_word(encode(cluster::stop{true, false, nanoseconds::min(), "SIGINT"})));
+    CHECK_FALSE(
+        is_word(encode(cluster::stop{true, false, nanoseconds::min(), stats::run_ending::signal})));
     const auto refused = [](auto change) {
         stats::time_slice slice = everything();
         change(slice);

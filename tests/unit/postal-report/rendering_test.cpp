@@ -282,9 +282,9 @@ TEST_CASE("report: several records share a remark that is true of all") {
 TEST_CASE("report: a run that was given up says so, and its rate has the digits that are known") {
     auto one = plain_record();
     CHECK(test::printed_of({one}).text.find("The run was given up") == std::string::npos);
-    one.ended = "gave_up";
+    one.ended = stats::run_ending::gave_up;
     CHECK_THAT(test::printed_of({one}).text, Contains("The run was given up"));
-    one.ended = "signal";
+    one.ended = stats::run_ending::signal;
     one.generator.limited = true;
     const auto first = [&] { return report::all_remarks({one}).front().text; };
     CHECK_THAT(first(), Contains("Generator limited"));
@@ -296,11 +296,11 @@ TEST_CASE("report: a run that was given up says so, and its rate has the digits 
     one.interrupted->early = one.interrupted->cut_short = false;  // as a server ends
     CHECK_THAT(first(), Contains("Generator limited"));
     one.interrupted.reset();
-    one.ended = "failure";
+    one.ended = stats::run_ending::failure;
     CHECK_THAT(first(), Contains("The run failed"));
-    one.ended = "first_error";
+    one.ended = stats::run_ending::first_error;
     CHECK_THAT(first(), Contains("ended at its first error"));
-    one.ended = "threshold";
+    one.ended = stats::run_ending::threshold;
     CHECK_THAT(first(), Contains("because a threshold was missed"));
     report::message_rate rate;
     CHECK(report::show_rate(rate, &report::message_rate::mean) == report::unknown);

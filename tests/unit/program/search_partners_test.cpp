@@ -115,7 +115,7 @@ TEST_CASE(
                                 Catch::EndsWith("; the search ends"));
     }
     SECTION("one that ended by itself") {
-        one.send(cluster::encode(cluster::stop{.why = "signal"}));
+        one.send(cluster::encode(cluster::stop{.why = stats::run_ending::signal}));
         all->poll();
         CHECK(lost ==
               std::vector<std::string>{"rabid is lost: it ended (signal); the search ends"});
@@ -127,8 +127,8 @@ TEST_CASE(
               std::vector<std::string>{"rabid is lost: it closed its connection; the search ends"});
     }
     SECTION("the end of the search is theirs, and then nobody is missed") {
-        all->end({.why = "complete"});
-        CHECK(std::get<cluster::stop>(heard(one)).why == "complete");
+        all->end({.why = stats::run_ending::complete});
+        CHECK(std::get<cluster::stop>(heard(one)).why == stats::run_ending::complete);
         { const net::parcel_line gone = std::move(one); }
         all->poll();
         CHECK(lost.empty());

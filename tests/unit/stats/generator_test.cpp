@@ -2,6 +2,7 @@
 // Who was the limit, over made-up spans of time.
 #include <catch2/catch.hpp>
 
+#include "base/words.hpp"
 #include "stats/run_report.hpp"
 #include "support.hpp"
 
@@ -252,9 +253,9 @@ TEST_CASE("generator: a worker that came late to the end of a span is judged in 
 
 TEST_CASE("generator: verdicts and causes have words") {
     for (const auto one : {none, limit, machine_full, held_back})
-        CHECK(verdict_of(to_text(one)) == one);
-    CHECK(to_text(generator_cause::none).empty());
-    CHECK(to_text(generator_cause::stopped) == "stopped");
+        CHECK(base::named<generator_verdict>(base::name_of(one)) == one);
+    CHECK(base::name_of(generator_cause::none).empty());
+    CHECK(base::name_of(generator_cause::stopped) == "stopped");
 }
 
 TEST_CASE("generator: what is not known accuses nobody") {

@@ -130,7 +130,7 @@ TEST_CASE("summary: result first, a unit on every number, not too long") {
         part.counts.errors.add("mail", code, "", "later");
     report.add_time_slice(part);
     report.add_time_slice(test::counted(120, 180, 1000));
-    report.finish({180, "complete", 12.34, 5.6, 47'000'000});
+    report.finish({180, run_ending::complete, 12.34, 5.6, 47'000'000});
     report.thresholds = {{"p99(message)<1s", 1000.0, "us", true}, {"errors==0", 60.0, "", false}};
     const std::string text = format_summary(report.record());
     INFO(text);
@@ -148,7 +148,7 @@ TEST_CASE("summary: result first, a unit on every number, not too long") {
 TEST_CASE("summary: the table of latencies has the columns that there is room for") {
     run_report report(test::description());
     report.add_time_slice(test::counted(0, 60, 1234));
-    report.finish({60, "complete", 0, 0, 0});
+    report.finish({60, run_ending::complete, 0, 0, 0});
     struct row {
         std::size_t width;
         std::string_view head;

@@ -32,9 +32,9 @@ rank_share share_of(unsigned rank, const std::string& host) {
     one.messages = {40, 60};
     one.p50_us = 1000;
     one.p99_us = 2500.5;
-    one.ended = "duration";
+    one.ended = run_ending::duration;
     one.done_s = 60.2 - rank;
-    one.verdict = "none";
+    one.verdict = generator_verdict::none;
     one.worker_busy = 0.5;
     return one;
 }
@@ -135,10 +135,10 @@ TEST_CASE("ranks: one that was the limit is the whole run's reason") {
     std::vector<rank_share> ranks = four_ranks();
     report.set_ranks(ranks);
     CHECK(report.generator().verdict == generator_verdict::none);
-    ranks[1].verdict = "machine_full";
+    ranks[1].verdict = generator_verdict::machine_full;
     ranks[1].reason = "it waited";
     ranks[1].worker_busy = 0.99;
-    ranks[2].verdict = "limit";
+    ranks[2].verdict = generator_verdict::limit;
     ranks[2].reason = "a worker was 95 % busy";
     ranks[2].worker_busy = 0.95;
     report.set_ranks(ranks);

@@ -103,8 +103,7 @@ class describer {
         return {{"enum", words}};
     }
     static json of(postal::stats::histogram&, how_it_is) { return {{"type", "string"}}; }
-    static json of(postal::stats::generator_verdict, how_it_is) { return {}; }
-    static json of(postal::stats::generator_cause, how_it_is) { return {}; }
+    static json of(postal::stats::run_ending&, how_it_is) { return {{"type", "string"}}; }
     static json of(postal::stats::thread_share& one, how_it_is how) { return of(one.busy, how); }
     static json of(std::vector<std::pair<std::string, postal::stats::option_value>>&, how_it_is) {
         return {{"type", "object"}, {"additionalProperties", {{"$ref", "#/$defs/option"}}}};
@@ -118,6 +117,7 @@ class describer {
     template <class T>
     static json of(std::optional<T>&, how_it_is how) {
         T value{};
+        if (how.null_empty) return {{"type", "string"}};
         return how.left_out ? of(value, how) : null_or(of(value, how));
     }
     template <class T>

@@ -75,12 +75,6 @@ class filler {
         for (int i = 0; i < 3; ++i)
             to.record(std::chrono::nanoseconds(1 + random_() % 1'000'000'000));
     }
-    void fill(postal::stats::generator_verdict& to) {
-        to = static_cast<postal::stats::generator_verdict>(random_() % 4);
-    }
-    void fill(postal::stats::generator_cause& to) {
-        to = static_cast<postal::stats::generator_cause>(random_() % 6);
-    }
     void fill(postal::stats::thread_share& to) { fill(to.busy); }
     void fill(std::chrono::milliseconds& to) {
         to = std::chrono::milliseconds(1 + random_() % 1'000'000);

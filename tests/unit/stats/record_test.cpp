@@ -79,7 +79,7 @@ TEST_CASE("record: an ordinary run") {
     part.counts.errors.add("connect", 0, "refused", "127.0.0.1:25");
     part.counts.slip.record(120us);
     report.add_time_slice(part);
-    report.finish({120.5, "duration", 1.5, 0.25, 1U << 20U});
+    report.finish({120.5, run_ending::duration, 1.5, 0.25, 1U << 20U});
     report.thresholds = {{"errors==0", 2.0, "", false}, {"p99(x)<1s", std::nullopt, "us", false}};
     const json record = parsed(report);
     check_shape(record);
@@ -143,7 +143,7 @@ TEST_CASE("record: runs that are nearly nothing are still valid") {
         CHECK(parsed(report)["intervals"][0]["messages"] == 50);
     }
     SECTION("numbers that are none") {
-        report.finish({std::nan(""), "", INFINITY, 0, 0});
+        report.finish({std::nan(""), {}, INFINITY, 0, 0});
         CHECK(parsed(report)["duration_s"].is_null());
         report.finish({});
     }
