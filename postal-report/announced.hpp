@@ -17,14 +17,14 @@
 
 #include "base/result.hpp"
 #include "ledger/reader.hpp"
+#include "postal-report/relay_flow.hpp"
 #include "report/table.hpp"
-#include "stats/relay.hpp"
 
 namespace postal::report {
 
 struct announced_times {
     std::uint64_t messages = 0;
-    stats::transit_times times;
+    transit_times times;
 
     void add(std::optional<std::int64_t> after_us) noexcept;
     [[nodiscard]] std::uint64_t never() const noexcept { return messages - times.count(); }

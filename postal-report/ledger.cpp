@@ -162,7 +162,7 @@ std::vector<std::string> remarks_on(const ledger_report& one) {
                         "delivery times mean little",
                         plural(of.seen_before_sent, "message was", "messages were")));
     }
-    const stats::transit_times& told = one.announced.all().times;
+    const transit_times& told = one.announced.all().times;
     if (told.before_sent() > 0) {
         result.push_back(fmt::format(
             "{} announced before the reply that accepted {}, by up to {}: the server tells before "

@@ -17,8 +17,6 @@ namespace postal::report {
 
 namespace {
 
-using stats::relay_end;
-
 constexpr std::size_t most_domains = 20;
 constexpr const char* all_mail = "all mail";
 
@@ -41,8 +39,8 @@ relay_end end_of(const ledger::judgement& one) {
     return relay_end::still_owed;
 }
 
-stats::relayed_message relayed(const ledger::judgement& one) {
-    stats::relayed_message result;
+relayed_message relayed(const ledger::judgement& one) {
+    relayed_message result;
     if (one.sent->what == ledger::outcome::accepted) result.accepted_us = one.sent->time_us;
     if (one.first != nullptr) {
         result.delivered_us = one.first->time_us;
@@ -54,8 +52,7 @@ stats::relayed_message relayed(const ledger::judgement& one) {
     return result;
 }
 
-relay_part part_of(std::string name, const stats::relay_flow& flow,
-                   const stats::relay_flow& frame) {
+relay_part part_of(std::string name, const relay_flow& flow, const relay_flow& frame) {
     relay_part result;
     result.name = std::move(name);
     result.counts = flow.counts();
@@ -67,7 +64,7 @@ relay_part part_of(std::string name, const stats::relay_flow& flow,
 }
 
 void add_clock_remark(relay_report& to) {
-    const stats::transit_times& times = to.all().transit;
+    const transit_times& times = to.all().transit;
     if (times.before_sent() == 0) return;
     to.remarks.push_back(fmt::format(
         "{} received before being sent, by up to {}: the clocks of the hosts differ, and transit "
@@ -119,8 +116,8 @@ base::expected<placed_record> read_placed(const std::string& file) {
     return result;
 }
 
-std::vector<stats::relay_interval> intervals_of(const placed_record& one) {
-    std::vector<stats::relay_interval> result;
+std::vector<relay_interval> intervals_of(const placed_record& one) {
+    std::vector<relay_interval> result;
     for (const interval& each : one.of.intervals) {
         result.push_back({.start_s = one.began_s + each.start_s,
                           .end_s = one.began_s + each.end_s,
@@ -182,7 +179,7 @@ phase among_all_accepted(phase timed, std::uint64_t accepted, std::uint64_t deli
 relay_report report_of(const placed_record& sender, const placed_record& receiver) {
     relay_report result;
     result.source = sender.of.file + ", " + receiver.of.file;
-    stats::placed_curve placed = curve_of(intervals_of(sender), intervals_of(receiver));
+    placed_curve placed = curve_of(intervals_of(sender), intervals_of(receiver));
     result.began_s = placed.began_s;
     result.resolution_s = std::max(sender.of.interval_s, receiver.of.interval_s);
     relay_part& all = result.parts.front();
@@ -222,12 +219,12 @@ base::expected<relay_report> read_relay_ledger(
     auto names = domains ? base::expected<std::vector<std::string>>(*domains)
                          : book->largest_domains(most_domains);
     if (!names) return names.error();
-    stats::relay_flow all;
-    std::vector<stats::relay_flow> flows(names->size() + 1);
+    relay_flow all;
+    std::vector<relay_flow> flows(names->size() + 1);
     ledger::questions questions;
     questions.domains = *names;
     questions.on_judged = [&](const ledger::judgement& one, std::size_t domain) {
-        const stats::relayed_message message = relayed(one);
+        const relayed_message message = relayed(one);
         all.add(message);
         flows[domain].add(message);
     };
@@ -245,7 +242,7 @@ base::expected<relay_report> read_relay_ledger(
         const std::string& name = (*names)[each];
         result.parts.push_back(part_of(name.empty() ? "(no domain)" : name, flows[each], all));
     }
-    const stats::relay_counts& others = flows.back().counts();
+    const relay_counts& others = flows.back().counts();
     if (others.accepted + others.unacknowledged > 0) {
         result.parts.push_back(part_of("other domains", flows.back(), all));
     }

@@ -17,19 +17,19 @@
 #include "base/result.hpp"
 #include "postal-report/csv.hpp"
 #include "postal-report/record.hpp"
+#include "postal-report/relay_flow.hpp"
 #include "report/document.hpp"
-#include "stats/relay.hpp"
 
 namespace postal::report {
 
 // All mail, or that of one domain.
 struct relay_part {
     std::string name;
-    stats::relay_counts counts;  // of records accepted and delivered only
-    stats::relay_curve curve;
-    stats::relay_backlog backlog;
+    relay_counts counts;  // of records accepted and delivered only
+    relay_curve curve;
+    relay_backlog backlog;
     std::optional<double> drain_s;
-    stats::transit_times transit;  // of a ledger
+    transit_times transit;  // of a ledger
 
     // Of that share of what was accepted; nothing where it lies among what never arrived.
     [[nodiscard]] std::optional<double> transit_us(double q) const noexcept;

@@ -10,8 +10,6 @@ namespace postal::report {
 
 namespace {
 
-using stats::relay_counts;
-
 struct relay_column {
     const char* name;
     std::string (*make)(const relay_report&, const relay_part&);

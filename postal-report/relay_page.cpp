@@ -23,7 +23,7 @@ constexpr std::size_t most_tails = 8;            // as many as there are colours
 constexpr std::size_t most_printed_rows = 30;    // over time
 constexpr std::size_t most_rows_of_page = 300;
 
-using stretch = stats::relay_stretch;
+using stretch = relay_stretch;
 constexpr std::array<chart_column<stretch>, 5> stretch_columns{{
     {"start", [](const stretch& of) { return drawn_number(of.start_s); }},
     {"end", [](const stretch& of) { return drawn_number(of.end_s); }},
@@ -157,7 +157,7 @@ std::string relay_chart_data(const shown_relay& one) {
     const relay_report& of = one.here;
     double longest_s = 0;
     for (const relay_report* each : {&of, one.against ? &*one.against : &of}) {
-        const stats::relay_curve& curve = each->all().curve;
+        const relay_curve& curve = each->all().curve;
         if (!curve.empty()) longest_s = std::max(longest_s, curve.back().end_s);
     }
     std::vector<std::string> parts;

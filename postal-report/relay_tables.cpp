@@ -20,8 +20,6 @@ namespace postal::report {
 namespace {
 
 using base::format_count;
-using stats::relay_counts;
-using stats::relay_stretch;
 using stats::support;
 
 constexpr std::array<std::pair<const char*, double>, 3> relay_percentiles{
@@ -109,7 +107,7 @@ table backlog_table(const relay_report& one) {
                   {"left", align::right}},
                  {}};
     for (const relay_part& part : one.parts) {
-        const stats::relay_backlog& of = part.backlog;
+        const relay_backlog& of = part.backlog;
         result.rows.push_back({part.name, whole(of.peak) + " messages",
                                of.peak > 0 ? show_seconds(of.peak_at_s) : unknown,
                                whole(of.area_s) + " message-seconds", show_drain(part),
@@ -241,7 +239,7 @@ std::vector<std::string> relay_remarks(const shown_relay& one) {
 std::string relay_result(const relay_report& one) {
     const relay_part& all = one.all();
     if (all.counts.accepted == 0) return one.source + ": the relay accepted no message";
-    const stats::relay_backlog& backlog = all.backlog;
+    const relay_backlog& backlog = all.backlog;
     std::string result = fmt::format("{}: {} accepted by the relay, {} delivered", one.source,
                                      plural(all.counts.accepted, "message", "messages"),
                                      format_count(all.counts.arrived()));
@@ -285,7 +283,7 @@ table relay_course_table(const relay_report& one, std::size_t most_rows) {
                  {}};
     if (one.from_ledger)
         result.columns.insert(result.columns.end() - 1, {"returned", align::right});
-    const stats::relay_curve shown = put_together(one.all().curve, most_rows);
+    const relay_curve shown = put_together(one.all().curve, most_rows);
     for (const relay_stretch& each : shown) {
         auto& row = result.rows.emplace_back();
         row = {show_seconds(each.start_s), show_seconds(each.end_s),

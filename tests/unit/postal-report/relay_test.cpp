@@ -50,8 +50,8 @@ std::string refusal(const std::vector<std::string>& files) {
 
 report::shown_relay hostile() {
     const std::string& attack = test::hostile_text;
-    stats::relay_flow flow;
-    stats::relayed_message one;
+    report::relay_flow flow;
+    report::relayed_message one;
     one.accepted_us = 1'790'000'000'000'000;
     one.delivered_us = *one.accepted_us + 300'000;
     one.sent_us = *one.accepted_us - 100'000;
@@ -251,13 +251,13 @@ TEST_CASE(
 }
 
 TEST_CASE("relay report: what did not arrive is above all that did") {
-    stats::relay_flow flow;
+    report::relay_flow flow;
     for (int each = 0; each < 1000; ++each) {
-        stats::relayed_message one;
+        report::relayed_message one;
         one.accepted_us = 1'790'000'000'000'000 + each * 1000;
-        one.end = stats::relay_end::still_owed;
+        one.end = report::relay_end::still_owed;
         if (each % 20 != 0) {
-            one.end = stats::relay_end::delivered;
+            one.end = report::relay_end::delivered;
             one.delivered_us = *one.accepted_us + 250'000;
             one.sent_us = *one.accepted_us;
         }

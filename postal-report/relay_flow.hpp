@@ -22,7 +22,7 @@
 
 #include "stats/histogram.hpp"
 
-namespace postal::stats {
+namespace postal::report {
 
 // Seconds count from where the curve begins; amounts are recipients' messages, whole ones but where
 // a longer interval was cut.
@@ -111,7 +111,7 @@ class transit_times {
     [[nodiscard]] std::int64_t furthest_before_us() const noexcept { return furthest_before_us_; }
 
   private:
-    histogram times_;
+    stats::histogram times_;
     std::uint64_t before_sent_ = 0;
     std::int64_t furthest_before_us_ = 0;
 };
@@ -201,4 +201,4 @@ struct placed_curve {
 [[nodiscard]] placed_curve curve_of(const std::vector<relay_interval>& accepted,
                                     const std::vector<relay_interval>& delivered);
 
-}  // namespace postal::stats
+}  // namespace postal::report

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "stats/relay.hpp"
+#include "postal-report/relay_flow.hpp"
 
-using namespace postal::stats;
+using namespace postal::report;
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "stats/relay.hpp"
+#include "postal-report/relay_flow.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-namespace postal::stats {
+namespace postal::report {
 
 namespace {
 
@@ -187,7 +187,7 @@ double transit_times::at_rank_us(std::uint64_t rank) const noexcept {
 
 std::optional<double> transit_times::quantile_us(double q, std::uint64_t all) const noexcept {
     if (count() == 0) return std::nullopt;
-    const std::uint64_t rank = histogram::rank_of(q, std::max(all, count()));
+    const std::uint64_t rank = stats::histogram::rank_of(q, std::max(all, count()));
     if (rank > count()) return std::nullopt;
     return at_rank_us(rank);
 }
@@ -271,4 +271,4 @@ placed_curve curve_of(const std::vector<relay_interval>& accepted,
     return result;
 }
 
-}  // namespace postal::stats
+}  // namespace postal::report
