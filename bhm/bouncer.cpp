@@ -215,21 +215,11 @@ asio::awaitable<void> bouncer::pause(std::chrono::nanoseconds how_long) {
 
 asio::awaitable<bool> bouncer::ask(std::string_view command) {
     set_deadline(steady_clock::now() + patience);
-    const bool sent = co_await send(command);
-    if (!sent) co_return false;
-    co_return co_await hear();
-}
-
-asio::awaitable<bool> bouncer::send(std::string_view text) {
     net::gather parts;
-    parts.add(text);
-    net::fault why = net::fault::none;
-    if (line_.write_now(parts)) {
-        why = line_.last_fault();
-    } else {
-        why = co_await line_.write_rest(parts);
-    }
-    co_return why == net::fault::none || lost(why);
+    parts.add(command);
+    const net::fault why = co_await line_.write_rest(parts);
+    if (why != net::fault::none) co_return lost(why);
+    co_return co_await hear();
 }
 
 // One reply, to the end of its last line. A 421 says that the relay closes (RFC 5321 3.8).

@@ -80,7 +80,6 @@ class bouncer final : public load::watched {
 
     // One command and its reply; false when the connection is of no more use.
     boost::asio::awaitable<bool> ask(std::string_view command);
-    boost::asio::awaitable<bool> send(std::string_view text);
     boost::asio::awaitable<bool> hear();
 
     attempt refused_now();
