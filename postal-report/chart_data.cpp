@@ -206,10 +206,10 @@ std::string list_of(const std::vector<std::string>& elements) {
     return "[" + base::join(elements, ",") + "]";
 }
 
-std::string object_of(std::initializer_list<std::pair<std::string_view, std::string>> members) {
+std::string object_of(const json_members& members) {
     std::vector<std::string> list;
     for (const auto& [name, value] : members)
-        list.push_back(fmt::format("\"{}\":{}", name, value));
+        list.push_back(script_string(name) + ":" + value);
     return "{" + base::join(list, ",") + "}";
 }
 

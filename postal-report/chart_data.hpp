@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,9 +36,10 @@ std::string json_number(std::optional<double> value);
 // The same with six digits: more than a chart can show.
 std::string drawn_number(std::optional<double> value);
 
-// A list of JSON from its elements, and an object from its members, whose names need no quoting.
+// A list of JSON from its elements, and an object from its members, in their order.
 std::string list_of(const std::vector<std::string>& elements);
-std::string object_of(std::initializer_list<std::pair<std::string_view, std::string>> members);
+using json_members = std::vector<std::pair<std::string, std::string>>;
+std::string object_of(const json_members& members);
 
 // A JSON string in which neither "</script" nor "<!--" can occur; the text is UTF-8.
 std::string script_string(std::string_view text);

@@ -80,11 +80,10 @@ std::string json_value(const std::string& cell) {
 std::string render_json(const sheet& of) {
     std::vector<std::string> rows;
     for (const std::vector<std::string>& row : of.rows) {
-        std::string members;
+        json_members members;
         for (std::size_t at = 0; at < row.size() && at < of.columns.size(); ++at)
-            members += fmt::format("{}{}:{}", at == 0 ? "" : ",",
-                                   script_string(unquoted(of.columns[at])), json_value(row[at]));
-        rows.push_back("{" + members + "}");
+            members.emplace_back(unquoted(of.columns[at]), json_value(row[at]));
+        rows.push_back(object_of(members));
     }
     return "[" + base::join(rows, ",\n") + "]\n";
 }

@@ -178,16 +178,18 @@ std::string course_json(const course& of, const std::string& name, bool with_run
             any[i] = any[i] || columns[i].back();
         }
     }
-    std::string out =
-        fmt::format(R"({{"label":{},"times":{},"rate":{},"tail":{})", text(name), list_of(times),
-                    numbers_of(rates), tail_points(of.latency ? &*of.latency : nullptr));
+    json_members made{{"label", text(name)},
+                      {"times", list_of(times)},
+                      {"rate", numbers_of(rates)},
+                      {"tail", tail_points(of.latency ? &*of.latency : nullptr)}};
     for (std::size_t i = 0; i < columns.size(); ++i)
-        out += fmt::format(R"(,"{}":{})", quantities[i].key, numbers_of(columns[i]));
+        made.emplace_back(quantities[i].key, numbers_of(columns[i]));
     std::vector<std::string> runs;
     if (with_runs)
         for (const auto& one : of.runs)
             runs.push_back(numbers_of(one));
-    return out + R"(,"runs":)" + list_of(runs) + "}";
+    made.emplace_back("runs", list_of(runs));
+    return object_of(made);
 }
 
 // One comparison: the ratio in each block, the mean and its interval.

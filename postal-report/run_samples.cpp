@@ -96,10 +96,9 @@ std::string lines_of(const std::vector<record>& records, const sample_chart& cha
                 if (part && each.highest.value_or(0) == 0) continue;
                 const std::string label =
                     (records.size() > 1 ? one.label + " " : std::string{}) + each.name;
-                lines.push_back(
-                    fmt::format(R"({{"label":{},"points":{}}})",
-                                script_string(base::printable(label, longest_sample_name)),
-                                points_of(source, each)));
+                lines.push_back(object_of(
+                    {{"label", script_string(base::printable(label, longest_sample_name))},
+                     {"points", points_of(source, each)}}));
             }
         }
     }
@@ -223,9 +222,9 @@ std::vector<chart> sample_charts(const std::vector<record>& records) {
 std::string sample_series_data(const std::vector<record>& records) {
     std::vector<std::string> list;
     for (const sample_chart& each : charts_of(records))
-        list.push_back(fmt::format(R"({{"chart":{},"unit":{},"lines":{}}})", script_string(each.id),
-                                   script_string(each.name.empty() ? "messages" : ""),
-                                   lines_of(records, each)));
+        list.push_back(object_of({{"chart", script_string(each.id)},
+                                  {"unit", script_string(each.name.empty() ? "messages" : "")},
+                                  {"lines", lines_of(records, each)}}));
     return list_of(list);
 }
 
