@@ -99,6 +99,9 @@ function(postal_precompile target kind)
         target_precompile_headers(${holder} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled/${kind}.hpp)
     endif()
     target_precompile_headers(${target} REUSE_FROM ${holder})
+    if(kind STREQUAL tests)
+        target_link_libraries(${target} PRIVATE postal_asio)  # whose headers refer to it, used or not
+    endif()
 endfunction()
 
 # postal_gather_sources(TARGET [source...]): up to twelve sources of the target are compiled as one, so that what they
@@ -176,6 +179,8 @@ endfunction()
 # Tests run once or twice for each build: compiling them fast is worth more than running them fast.
 add_library(postal_test_options INTERFACE)
 target_compile_options(postal_test_options INTERFACE -O0)
+# What an assertion throws ends its test case, which fails, and not only the assertion.
+target_compile_definitions(postal_test_options INTERFACE CATCH_CONFIG_FAST_COMPILE)
 
 # postal_gather(NAME VARIABLE [FUNCTION]): in place of the sources in the list, files that hold twelve of them each. What
 # replaces operator new does so for a whole program, and stays by itself. FUNCTION: gather.cmake.

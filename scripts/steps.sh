@@ -87,10 +87,10 @@ in_memory() {
     fi
 }
 program_tests() { in_memory "$python" -m pytest -p no:cacheprovider -rs --durations=30 "$@"; }
-# These mostly wait for each other: five of them for each core that this process may use. What Python makes of the tests is made
+# These mostly wait for each other: six of them for each core that this process may use. What Python makes of the tests is made
 # before, by one process: each of many that find nothing would make all of it.
 side_by_side() {
     compgen -G "$PYTHONPYCACHEPREFIX$PWD/tests/conftest*pytest*.pyc" >/dev/null ||
         "$python" -m pytest -p no:cacheprovider -q --collect-only "$@" >/dev/null || : # the run itself says what is wrong
-    program_tests -q -n $((5 * $(nproc))) "$@"
+    program_tests -q -n $((6 * $(nproc))) "$@"
 }

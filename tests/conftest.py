@@ -48,6 +48,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "serial: measures time; run alone (-n 0 -m serial); skipped if it fails on a busy machine")
     config.addinivalue_line("markers", "beside_others: of these, what mostly waits: may run beside others of its kind (-n 16)")
     config.addinivalue_line("markers", "begins_first: of what mostly waits, what takes longest")
+    config.addinivalue_line("markers", "stands_behind: of the same, what takes a moment: it waits until one of these is over")
     adopt_orphans()
     os.environ["PATH"] = SYSTEM_FOLDERS
     os.environ["LC_ALL"] = "C.UTF-8"
@@ -94,6 +95,8 @@ def early(items):
     """What takes longest first, each with a short one behind it: xdist gives every worker two at the beginning."""
     first = [item for item in items if item.get_closest_marker("begins_first")]
     others = [item for item in items if not item.get_closest_marker("begins_first")]
+    if first:
+        others.sort(key=lambda item: item.get_closest_marker("stands_behind") is None)
     pairs = [one for pair in zip(first, others) for one in pair]
     return pairs + first[len(others):] + others[len(first):]
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The standard headers and Catch2, for the unit tests (see standard.hpp).
+// The standard headers, what the sessions use of Asio, and Catch2, for the unit tests (see
+// standard.hpp).
 #pragma once
 
-#include "standard.hpp"
+#include "asio.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "bundle/secrets.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "base/text.hpp"
 #include "stats/foreign_json.hpp"
 

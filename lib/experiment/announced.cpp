@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "experiment/announced.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "base/saturated.hpp"
 #include "experiment/metrics.hpp"
 #include "ledger/reader.hpp"

@@ -3,6 +3,8 @@
 // its difference is a cost of.
 #include "experiment/costs.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "base/units.hpp"
 #include "stats/json_fields.hpp"
 #include "stats/json_writer.hpp"

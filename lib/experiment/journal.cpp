@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "experiment/journal.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "experiment/record_fields.hpp"

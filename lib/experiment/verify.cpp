@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "experiment/verify.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "experiment/analysis.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/push_gateway.hpp"
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 
 #include <fmt/format.h>
 
@@ -13,16 +13,16 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <exception>
 
 #include "base/text.hpp"
 #include "metrics/families.hpp"
+#include "metrics/http_message.hpp"
 
 namespace postal::metrics {
 
 namespace {
 
-namespace beast = boost::beast;
-namespace http = beast::http;
 using asio::ip::tcp;
 
 constexpr std::uint16_t gateway_port = 9091;
@@ -54,7 +54,7 @@ struct answer {
 // One request, from the connection to the end of its response, on a loop of its own.
 class exchange {
   public:
-    exchange(const net::address& to, const http::request<http::string_body>& request)
+    exchange(const net::address& to, const std::string& request)
         : stream_(loop_), request_(request) {
         parser_.body_limit(most_answer);
         stream_.expires_after(patience);
@@ -67,7 +67,10 @@ class exchange {
             interrupted_ = true;
             stream_.close();
         });
-        stream_.async_connect(at, [this](auto error) { connected(error); });
+        asio::co_spawn(loop_, ask(at), [this](const std::exception_ptr& thrown) {
+            signals_.cancel();
+            if (thrown) std::rethrow_exception(thrown);
+        });
         loop_.run();
     }
 
@@ -76,27 +79,16 @@ class exchange {
     [[nodiscard]] answer got() const { return {parser_.get().result_int(), parser_.get().body()}; }
 
   private:
-    void connected(const boost::system::error_code& error) {
-        if (failed(error)) return;
-        http::async_write(stream_, request_, [this](auto why, std::size_t) {
-            if (!failed(why)) read();
-        });
-    }
-    void read() {
-        http::async_read(stream_, unread_, parser_, [this](auto error, std::size_t) {
-            if (!failed(error)) signals_.cancel();
-        });
-    }
-    bool failed(const boost::system::error_code& error) {
-        error_ = error;
-        if (error.failed()) signals_.cancel();
-        return error.failed();
+    asio::awaitable<void> ask(tcp::endpoint where) {
+        co_await stream_.async_connect(where, asio::redirect_error(asio::use_awaitable, error_));
+        if (!error_) co_await write_message(stream_, request_, error_);
+        if (!error_) co_await read_message(stream_, unread_, parser_, error_);
     }
 
     asio::io_context loop_{1};
     beast::tcp_stream stream_;
     asio::signal_set signals_{loop_, SIGINT, SIGTERM};
-    const http::request<http::string_body>& request_;
+    const std::string& request_;
     http::response_parser<http::string_body> parser_;
     beast::flat_buffer unread_{most_answer};
     boost::system::error_code error_;
@@ -144,12 +136,11 @@ base::expected<push_gateway> push_gateway::find(std::string_view url, std::strin
 }
 
 base::expected<void> push_gateway::push(const stats::run_report& ended) const {
-    http::request<http::string_body> request(http::verb::put, path_, 11);
-    request.set(http::field::host, authority_);
-    request.set(http::field::content_type, {text_type.data(), text_type.size()});
-    request.body() = as_text(results_of(ended, beside_));
-    request.keep_alive(false);
-    request.prepare_payload();
+    const std::string page = as_text(results_of(ended, beside_));
+    const std::string request = fmt::format(
+        "PUT {} HTTP/1.1\r\nHost: {}\r\nContent-Type: {}\r\nConnection: close\r\n"
+        "Content-Length: {}\r\n\r\n{}",
+        path_, authority_, text_type, page.size(), page);
     std::string why;
     for (const net::address& one : addresses_) {
         const exchange done(one, request);

@@ -8,10 +8,11 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
 #include <boost/intrusive/list.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
@@ -22,15 +23,13 @@
 #include <vector>
 
 #include "metrics/families.hpp"
+#include "metrics/http_message.hpp"
 
 namespace postal::metrics {
 
 namespace {
 
-namespace beast = boost::beast;
-namespace http = beast::http;
 using asio::ip::tcp;
-using response = http::response<http::string_body>;
 
 constexpr std::uint16_t exporter_port = 9464;  // what others' exporters of their own counts take
 constexpr std::size_t most_clients = 8;        // at once; the next takes another's place
@@ -47,9 +46,20 @@ struct client : intrusive::list_base_hook<intrusive::link_mode<intrusive::auto_u
 };
 using client_list = intrusive::list<client, intrusive::constant_time_size<false>>;
 
-void answer_with(response& with, std::string_view type, std::string text) {
-    with.set(http::field::content_type, {type.data(), type.size()});
-    with.body() = std::move(text);
+struct page {
+    std::string_view status;
+    std::string_view type{};  // empty: there is no text
+    std::string text{};
+};
+
+// Of HEAD all but the text (RFC 9110 9.3.2).
+std::string response_text(const page& of, const http::request<http::empty_body>& asked) {
+    std::string made = fmt::format("HTTP/1.{} {}\r\n", asked.version() == 10 ? 0 : 1, of.status);
+    if (asked.version() != 10) made += "Connection: close\r\n";
+    if (!of.type.empty()) made += fmt::format("Content-Type: {}\r\n", of.type);
+    made += fmt::format("Content-Length: {}\r\n\r\n", of.text.size());
+    if (asked.method() != http::verb::head) made += of.text;
+    return made;
 }
 
 // For people who come with a browser.
@@ -150,37 +160,26 @@ class scrape_endpoint::server {
         parser.header_limit(most_request);
         stream.expires_after(client_time);  // for all of it
         boost::system::error_code error;
-        co_await http::async_read(stream, unread, parser,
-                                  asio::redirect_error(asio::use_awaitable, error));
+        co_await read_message(stream, unread, parser, error);
         if (error) co_return;
         one->has_asked = true;
-        const response made = respond(parser.get());
-        co_await http::async_write(stream, made, asio::redirect_error(asio::use_awaitable, error));
+        const std::string made = response_text(respond(parser.get()), parser.get());
+        co_await write_message(stream, made, error);
         stream.socket().shutdown(tcp::socket::shutdown_send, error);
     }
 
-    response respond(const http::request<http::empty_body>& to) const {
-        response made(http::status::ok, to.version());
-        made.keep_alive(false);
+    page respond(const http::request<http::empty_body>& to) const {
         const std::string_view target(to.target().data(), to.target().size());
-        if (to.method() != http::verb::get && to.method() != http::verb::head) {
-            made.result(http::status::method_not_allowed);
-        } else if (target.substr(0, target.find('?')) == "/metrics") {
+        if (to.method() != http::verb::get && to.method() != http::verb::head)
+            return {"405 Method Not Allowed"};
+        if (target.substr(0, target.find('?')) == "/metrics") {
             const auto accepts = to[http::field::accept];
-            if (prefers_protobuf({accepts.data(), accepts.size()})) {
-                answer_with(made, protobuf_type, as_protobuf(shown()));
-            } else {
-                answer_with(made, text_type, as_text(shown()));
-            }
-        } else if (target == "/") {
-            answer_with(made, "text/html; charset=utf-8", std::string(front_page));
-        } else {
-            made.result(http::status::not_found);
-            answer_with(made, "text/plain; charset=utf-8", "The counts are at /metrics.\n");
+            if (prefers_protobuf({accepts.data(), accepts.size()}))
+                return {"200 OK", protobuf_type, as_protobuf(shown())};
+            return {"200 OK", text_type, as_text(shown())};
         }
-        made.prepare_payload();
-        if (to.method() == http::verb::head) made.body().clear();
-        return made;
+        if (target == "/") return {"200 OK", "text/html; charset=utf-8", std::string(front_page)};
+        return {"404 Not Found", "text/plain; charset=utf-8", "The counts are at /metrics.\n"};
     }
 
     exposition shown() const {

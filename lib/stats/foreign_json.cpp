@@ -4,6 +4,8 @@
 // that are there twice when the object ends.
 #include "stats/foreign_json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "base/text.hpp"
 
 #include <fmt/format.h>

@@ -8,9 +8,11 @@
 //
 // Fails with the reason alone, which may quote what it has read: "parse error at line 1, ...",
 // "nests more than 64 lists and objects". It is for base::printable() before it is shown.
+//
+// Whoever looks at the tree includes <nlohmann/json.hpp>, which is much for a compiler.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -7,20 +7,21 @@
 // complaint.
 //
 // It is an archive of the lists of fields, too (record_fields.hpp): what it reads by one is
-// bounded, and complained of, in the same way.
+// bounded, and complained of, in the same way. Whoever looks at a value's JSON includes it.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -28,7 +29,6 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "base/text.hpp"
 #include "base/words.hpp"
 #include "stats/foreign_json.hpp"
 #include "stats/record_fields.hpp"
@@ -39,11 +39,7 @@ struct complaint {
     std::string first{};
     counter_rows counters = all_counters();  // that the document may have
 
-    void add(const std::string& path, std::string_view wanted) {
-        const std::string_view blank = path.empty() ? "" : " ";  // of the whole text
-        if (first.empty())
-            first = fmt::format("{}{}is not {}", base::printable(path, 300), blank, wanted);
-    }
+    void add(const std::string& path, std::string_view wanted);
     explicit operator bool() const noexcept { return !first.empty(); }
 };
 
@@ -53,12 +49,7 @@ class json_fields {
     using field = T;
 
     // `object` and `problems` must outlive this. Anything but an object is a complaint.
-    json_fields(const json& object, std::string path, complaint& problems)
-        : object_{&object}, path_{std::move(path)}, problems_{&problems} {
-        if (object.is_object()) return;
-        problems.add(path_, path_.empty() ? "a JSON object" : "an object");
-        object_ = &no_members;
-    }
+    json_fields(const json& object, std::string path, complaint& problems);
 
     bool has(std::string_view key) const { return find(key) != nullptr; }
 
@@ -72,9 +63,10 @@ class json_fields {
         if constexpr (sizeof...(more) > 0) read(std::forward<More>(more)...);
     }
 
-    // The same for the lists of fields.
+    // The same for the lists of fields; once for each type, and not again for each field.
     template <class T>
-    void operator()(std::string_view key, T& to, std::string_view = {}, as how = {}) const {
+    [[gnu::noinline]] void operator()(std::string_view key, T& to, std::string_view = {},
+                                      as how = {}) const {
         const json* value = find(key);
         if (value == nullptr) {
             if (how.needed) complain(key, "there");
@@ -93,7 +85,7 @@ class json_fields {
                std::string_view = {}) const {
         const json_fields inner = object(key);
         inner.members([&](const std::string& found, const json& member) {
-            if (member.is_null()) return;
+            if (is_none(member)) return;
             to.emplace_back().*name = found;
             inner.take(to.back(), member, place(inner, found));
         });
@@ -116,10 +108,7 @@ class json_fields {
         list();
     }
 
-    json_fields object(std::string_view key) const {
-        const json* value = find(key);
-        return json_fields{value == nullptr ? no_members : *value, path(key), *problems_};
-    }
+    json_fields object(std::string_view key) const;
 
     // Where a value stands. Its path is only made when something is wrong with it: there may be
     // millions of values.
@@ -128,10 +117,7 @@ class json_fields {
         place(const json_fields& object, std::string_view key) : object_(&object), key_(key) {}
         place(const place& list, std::size_t index)
             : object_(list.object_), key_(list.key_), index_(index) {}
-        operator std::string() const {  // NOLINT(google-explicit-constructor)
-            const std::string list = object_->path(key_);
-            return index_ ? list + "[" + std::to_string(*index_) + "]" : list;
-        }
+        operator std::string() const;  // NOLINT(google-explicit-constructor)
 
       private:
         const json_fields* object_;
@@ -144,9 +130,10 @@ class json_fields {
     void each(std::string_view key, Visit visit) const {
         const json* list = find(key);
         if (list == nullptr) return;
-        if (!list->is_array()) return complain(key, "a list");
-        for (std::size_t index = 0; index < list->size(); ++index)
-            visit((*list)[index], place({*this, key}, index));
+        const place where(*this, key);
+        const std::size_t size = list_size(*list, where);
+        for (std::size_t index = 0; index < size; ++index)
+            visit(element(*list, index), place(where, index));
     }
     // The same of an array of objects, as json_fields.
     template <class Visit>
@@ -157,91 +144,45 @@ class json_fields {
     }
 
     // Calls visit(name, const json& member) for each member of this object.
-    template <class Visit>
-    void members(Visit visit) const {
-        for (const auto& [name, member] : object_->items())
-            visit(name, member);
-    }
+    void members(const std::function<void(const std::string&, const json&)>& visit) const;
 
-    void complain(std::string_view key, std::string_view wanted) const {
-        problems_->add(path(key), wanted);
-    }
+    void complain(std::string_view key, std::string_view wanted) const;
 
   private:
-    // 2^63: every double below it converts to std::uint64_t exactly.
-    static constexpr double count_limit = 9223372036854775808.0;
-    static inline const json no_members = json::object();
+    std::string path(std::string_view key) const;
+    const json* find(std::string_view key) const;
+    static bool is_none(const json& value);
+    // What is no list is a complaint, and has no element.
+    std::size_t list_size(const json& value, const place& path) const;
+    static const json& element(const json& list, std::size_t index);
 
-    std::string path(std::string_view key) const {
-        return (path_.empty() ? std::string{} : path_ + ".").append(key);
-    }
-
-    const json* find(std::string_view key) const {
-        const auto found = object_->find(key);
-        return found == object_->end() || found->is_null() ? nullptr : &*found;
-    }
-
-    void take(std::string& to, const json& value, const place& path) const {
-        if (!value.is_string()) return problems_->add(path, "a text");
-        to = value.get<std::string>();
-    }
-    void take(bool& to, const json& value, const place& path) const {
-        if (!value.is_boolean()) return problems_->add(path, "true or false");
-        to = value.get<bool>();
-    }
-    void take(std::int64_t& to, const json& value, const place& path) const {
-        if (!value.is_number_integer()) return problems_->add(path, "a whole number");
-        to = value.get<std::int64_t>();
-    }
-    void take(std::chrono::nanoseconds& to, const json& value, const place& path) const {
-        constexpr double most_us = 9e15;
-        double us = 0;
-        take(us, value, path);
-        to = std::chrono::nanoseconds(std::llround(std::min(us, most_us) * 1e3));
-    }
-    void take(histogram& to, const json& value, const place& path) const {
-        std::string text;
-        take(text, value, path);
-        auto decoded = histogram::decode(text);
-        if (!decoded) return problems_->add(path, "a histogram: " + decoded.error().message);
-        to = std::move(*decoded);
-    }
+    void take(std::string& to, const json& value, const place& path) const;
+    void take(bool& to, const json& value, const place& path) const;
+    void take(std::int64_t& to, const json& value, const place& path) const;
+    void take(std::chrono::nanoseconds& to, const json& value, const place& path) const;
+    void take(std::chrono::milliseconds& to, const json& value, const place& path) const;
+    void take(histogram& to, const json& value, const place& path) const;
     // Words that are not known are of a later version, and mean none.
     template <class Enum>
     static constexpr bool may_be_newer =
         std::is_same_v<Enum, run_ending> || std::is_same_v<Enum, generator_verdict> ||
         std::is_same_v<Enum, generator_cause>;
+    void take(std::optional<generator_verdict>& to, const json& value, const place& path) const;
+    void take(thread_share& to, const json& value, const place& path) const;
+    void take(named_numbers& to, const json& value, const place& path) const;
+    // Options are kept as they stand, whatever they are.
+    void take(option_value& to, const json& value, const place& path) const;
+    void take(double& to, const json& value, const place& path) const;
     template <base::worded Enum>
     void take(Enum& to, const json& value, const place& path) const {
-        std::string word;
-        take(word, value, path);
-        to = base::named<Enum>(word);
-        if (may_be_newer<Enum> || base::name_of(to) == word) return;
-        problems_->add(path, fmt::format("one of {}", fmt::join(words_of(to), ", ")));
+        const auto words = words_of(to);
+        to = static_cast<Enum>(
+            which_word({words.begin(), words.end()}, value, path, may_be_newer<Enum>));
     }
-    void take(std::optional<generator_verdict>& to, const json& value, const place& path) const {
-        std::string word;
-        take(word, value, path);
-        if (!word.empty()) to = base::named<generator_verdict>(word);
-    }
-    // Up to 49 days.
-    void take(std::chrono::milliseconds& to, const json& value, const place& path) const {
-        std::uint32_t number = 0;
-        take(number, value, path);
-        to = std::chrono::milliseconds(number);
-    }
-    void take(thread_share& to, const json& value, const place& path) const {
-        take(to.busy, value, path);
-    }
-    void take(named_numbers& to, const json& value, const place& path) const {
-        const json_fields inner(value, path, *problems_);
-        inner.members([&](const std::string& name, const json& member) {
-            auto& count = to.emplace_back(named_count{name, 0}).count;
-            if (!member.is_null()) inner.take(count, member, place(inner, name));
-        });
-    }
-    // Options are kept as they stand, whatever they are.
-    void take(option_value& to, const json& value, const place&) const { to = option_of(value); }
+    // The place in the list of the word that stands there; 0 where it is none of them, which is a
+    // complaint unless it may be a newer one.
+    std::size_t which_word(std::span<const std::string_view> words, const json& value,
+                           const place& path, bool may_be_newer) const;
     template <class Value>
     void take(std::vector<std::pair<std::string, Value>>& to, const json& value,
               const place& path) const {
@@ -250,31 +191,14 @@ class json_fields {
             inner.take(to.emplace_back(name, Value{}).second, one, place(inner, name));
         });
     }
-    static std::string plain(const json& value) {
-        return value.is_string() ? value.get<std::string>() : value.dump();
-    }
-    static option_value option_of(const json& value) {
-        if (value.is_number_unsigned()) return value.get<std::uint64_t>();
-        if (!value.is_array()) return plain(value);
-        std::vector<std::string> all;
-        for (const json& one : value)
-            all.push_back(plain(one));
-        return all;
-    }
     template <class T>
     requires std::is_class_v<T>
     void take(T& to, const json& value, const place& path) const {
         const json_fields inner(value, path, *problems_);
         fields<const json_fields>(inner, to);
     }
-    void take_any_sign(double& to, const json& value, const place& path) const {
-        if (!value.is_number()) return problems_->add(path, "a number");
-        to = value.get<double>();
-    }
-    void take_any_sign(std::optional<double>& to, const json& value, const place& path) const {
-        if (!value.is_number()) return problems_->add(path, "a number");
-        to = value.get<double>();
-    }
+    void take_any_sign(double& to, const json& value, const place& path) const;
+    void take_any_sign(std::optional<double>& to, const json& value, const place& path) const;
     template <class T>
     void take_any_sign(T& to, const json& value, const place& path) const {
         take(to, value, path);
@@ -283,42 +207,28 @@ class json_fields {
     template <std::size_t size>
     void take(std::optional<std::array<double, size>>& to, const json& value,
               const place& path) const {
-        if (!value.is_array()) return problems_->add(path, "a list");
         std::array<double, size> made{};
-        std::size_t known = 0;
-        for (std::size_t index = 0; index < value.size(); ++index) {
-            if (value[index].is_null()) continue;
-            double number = 0;
-            take_any_sign(number, value[index], place(path, index));
-            if (known < size) made[known] = number;
-            ++known;
-        }
-        if (known == size) to = made;
+        if (take_known(made, value, path) == size) to = made;
     }
-    void take(double& to, const json& value, const place& path) const {
-        const double number = value.is_number() ? value.get<double>() : -1;
-        if (!(number >= 0)) return problems_->add(path, "a number, 0 or more");
-        to = number;
-    }
+    // How many elements are not null; the first of these.
+    std::size_t take_known(std::span<double> to, const json& value, const place& path) const;
     template <std::integral Number>
     void take(Number& to, const json& value, const place& path) const {
         constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Number>::max());
-        const double number = value.is_number_float() ? value.get<double>() : -1;
-        const bool whole = number >= 0 && number < count_limit && number == std::floor(number);
-        if (!whole && !value.is_number_unsigned())
-            return problems_->add(path, "a whole number, 0 or more");
-        to = static_cast<Number>(std::min(value.get<std::uint64_t>(), most));
+        if (const auto number = whole_number(value, path))
+            to = static_cast<Number>(std::min(*number, most));
     }
+    std::optional<std::uint64_t> whole_number(const json& value, const place& path) const;
     template <class Value>
     void take(std::optional<Value>& to, const json& value, const place& path) const {
-        if (value.is_null()) return to.reset();
+        if (is_none(value)) return to.reset();
         take(to.emplace(), value, path);
     }
     template <class Element>
     void take(std::vector<Element>& to, const json& value, const place& path) const {
-        if (!value.is_array()) return problems_->add(path, "a list");
-        for (std::size_t index = 0; index < value.size(); ++index)
-            take(to.emplace_back(), value[index], place(path, index));
+        const std::size_t size = list_size(value, path);
+        for (std::size_t index = 0; index < size; ++index)
+            take(to.emplace_back(), element(value, index), place(path, index));
     }
 
     const json* object_;
@@ -327,33 +237,23 @@ class json_fields {
 };
 
 // The tree of a file of that schema; `is_none` begins what is said of a text that is no object.
-inline base::expected<json> parse_schema(std::string_view text, std::string_view schema,
-                                         std::string_view is_none) {
-    auto tree = parse_foreign(text);
-    if (!tree) return base::fail("{}: {}", is_none, tree.error().message);
-    if (!tree->is_object()) return base::fail("{}: not a JSON object", is_none);
-    complaint ignored;
-    std::string named;
-    json_fields(*tree, "", ignored).read("schema", named);
-    if (named == schema) return tree;
-    return base::fail("has schema \"{}\"; this program reads {}", base::printable(named, 60),
-                      schema);
-}
+base::expected<json> parse_schema(std::string_view text, std::string_view schema,
+                                  std::string_view is_none);
+
+// Lets `take` have what stands in a text of that schema; fails with its first complaint.
+base::expected<void> read_foreign(
+    std::string_view text, std::string_view schema,
+    const std::function<void(const json_fields& from, complaint& problems)>& take);
 
 // The text as a T of that schema. check(const T&, complaint&) says what the list of fields cannot.
 template <class T, class Check>
 base::expected<T> parse_fields(std::string_view text, std::string_view schema, Check check) {
     T made;
-    complaint problems;
-    const auto all = parse_foreign(text);
-    if (!all) return base::fail("is no JSON: {}", all.error().message);
-    const json_fields from(*all, "", problems);
-    std::string named;
-    from.read("schema", named);
-    if (!problems && named != schema) from.complain("schema", schema);
-    if (!problems) fields<const json_fields>(from, made);
-    if (!problems) check(std::as_const(made), problems);
-    if (problems) return base::failure{problems.first};
+    const auto read = read_foreign(text, schema, [&](const json_fields& from, complaint& problems) {
+        fields<const json_fields>(from, made);
+        if (!problems) check(std::as_const(made), problems);
+    });
+    if (!read) return read.error();
     return {boost::system::in_place_value, std::move(made)};
 }
 

@@ -7,11 +7,8 @@
 // are no UTF-8 become replacement characters. Nothing fails but memory.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +17,6 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/words.hpp"
@@ -29,10 +25,7 @@
 namespace postal::stats {
 
 // Rounded to so many decimals; null where it is no number.
-inline std::string json_number(double value, double decimals = 1e4) {
-    return std::isfinite(value) ? nlohmann::json(std::round(value * decimals) / decimals).dump()
-                                : "null";
-}
+std::string json_number(double value, double decimals = 1e4);
 
 enum class decimals : std::uint8_t {
     few,     // four
@@ -53,8 +46,10 @@ class json_writer {
         open('{');
     }
 
+    // Once for each type, and not again for each field.
     template <class T>
-    void operator()(std::string_view key, const T& value, std::string_view = {}, as how = {}) {
+    [[gnu::noinline]] void operator()(std::string_view key, const T& value, std::string_view = {},
+                                      as how = {}) {
         if (how.left_out && is_empty(value)) return;
         begin(key);
         if constexpr (std::is_same_v<T, std::string>) {
@@ -110,30 +105,26 @@ class json_writer {
         return false;
     }
 
-    void write(bool value, as) { put(value ? "true" : "false"); }
+    void write(bool value, as how);
+    void write(std::int64_t value, as how);
+    void write(std::uint64_t value, as how);
     template <std::integral Number>
-    void write(Number value, as) {
-        text_ += std::to_string(value);
+    void write(Number value, as how) {
+        if constexpr (std::is_signed_v<Number>) {
+            write(std::int64_t{value}, how);
+        } else {
+            write(std::uint64_t{value}, how);
+        }
     }
-    void write(double value, as how) {
-        constexpr double exact = 9007199254740992.0;  // 2^53
-        if (digits_ == decimals::all && std::isfinite(value))
-            return put(nlohmann::json(value).dump());
-        if (digits_ == decimals::needed && value == std::floor(value) && std::abs(value) < exact)
-            return put(std::to_string(static_cast<std::int64_t>(value)));
-        put(json_number(value, how.fine ? 1e9 : 1e4));
-    }
-    void write(std::chrono::milliseconds value, as how) { write(value.count(), how); }
-    void write(std::chrono::nanoseconds value, as) {
-        text_ += json_number(static_cast<double>(value.count()) / 1e3);
-    }
-    void write(std::string_view value, as) {
-        text_ +=
-            nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    }
-    void write(const std::string& value, as how) { write(std::string_view(value), how); }
-    void write(const histogram& value, as how) { write(value.encode(), how); }
-    void write(const thread_share& value, as how) { write(value.busy, how); }
+    void write(double value, as how);
+    void write(std::chrono::milliseconds value, as how);
+    void write(std::chrono::nanoseconds value, as how);
+    void write(std::string_view value, as how);
+    void write(const std::string& value, as how);
+    void write(const histogram& value, as how);
+    void write(const thread_share& value, as how);
+    void write(const named_numbers& all, as how);
+    void write(const option_value& value, as how);
     template <base::worded Enum>
     void write(Enum value, as how) {
         write(base::name_of(value), how);
@@ -150,17 +141,6 @@ class json_writer {
     template <class T, std::size_t size>
     void write(const std::array<T, size>& list, as how) {
         write_list(list, how);
-    }
-    void write(const named_numbers& all, as how) {
-        open('{');
-        for (const named_count& one : all) {
-            begin(one.name);
-            write(one.count, how);
-        }
-        close('}');
-    }
-    void write(const option_value& value, as how) {
-        std::visit([&](const auto& one) { write(one, how); }, value);
     }
     template <class Value>
     void write(const std::vector<std::pair<std::string, Value>>& all, as how) {
@@ -188,32 +168,12 @@ class json_writer {
         close(']');
     }
 
-    void put(std::string_view text) { text_ += text; }
-    void open(char bracket) {
-        text_ += bracket;
-        ++depth_;
-        first_ = true;
-    }
-    void close(char bracket) {
-        --depth_;
-        if (!first_) next_line();
-        text_ += bracket;
-        first_ = false;
-    }
-    void separate() {
-        if (!std::exchange(first_, false)) text_ += ',';
-        next_line();
-    }
-    void begin(std::string_view key) {
-        separate();
-        write(key, as{});
-        text_ += indent_ > 0 ? ": " : ":";
-    }
-    void next_line() {
-        if (indent_ <= 0) return;
-        text_ += '\n';
-        text_.append(static_cast<std::size_t>(indent_) * depth_, ' ');
-    }
+    void put(std::string_view text);
+    void open(char bracket);
+    void close(char bracket);
+    void separate();
+    void begin(std::string_view key);
+    void next_line();
 
     int indent_;
     decimals digits_;

@@ -11,11 +11,11 @@
 #include "stats/rate.hpp"
 
 #include "base/digits.hpp"
+#include "stats/distributions.hpp"
 #include "stats/moments.hpp"
 #include "stats/run_report.hpp"
 
 #include <fmt/format.h>
-#include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -43,10 +43,6 @@ interval_rates rates_of(const std::vector<interval_row>& rows) {
 }
 
 constexpr std::size_t most_compared = 2000;  // each with each
-
-double t_limit(double freedom, double outside) {
-    return quantile(complement(boost::math::students_t(freedom), outside / 2));
-}
 
 // The means of neighbours; an odd last one is left out.
 std::vector<double> pairs_of(std::span<const double> values) {
@@ -77,7 +73,7 @@ std::optional<double> trend_of(std::span<const double> values) {
     const double effective = effective_number(level, fitted::line);
     const double deviation = std::sqrt(n * (n - 1) * (2 * n + 5) / 18 * n / effective);
     constexpr double one_percent = 0.01;
-    if (std::abs(rises) <= t_limit(effective - 2, one_percent) * deviation) return std::nullopt;
+    if (std::abs(rises) <= t_limit(effective - 2, one_percent / 2) * deviation) return std::nullopt;
     return slope * (n - 1) / mean;
 }
 
@@ -126,7 +122,7 @@ rate_summary summarise_rates(std::span<const double> values, double resolution) 
     // What was counted was rounded: an even spread over one step.
     const double deviation = std::max(around.deviation, resolution / std::sqrt(12));
     const double half =
-        t_limit(around.effective - 1, 0.05) * deviation / std::sqrt(around.effective);
+        t_limit(around.effective - 1, 0.05 / 2) * deviation / std::sqrt(around.effective);
     result.ci95 = {std::max(0.0, around.mean - half), around.mean + half};
     return result;
 }

@@ -6,7 +6,6 @@
 
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 namespace postal::stats {
 
@@ -29,9 +28,32 @@ using field = typename Archive::template field<T>;
 // Several of which there is no more to say than key and value. Words, and all where `needed`, are
 // there.
 template <bool needed = false, class Archive, class Value, class... More>
+void plain_fields(Archive& each, std::string_view key, Value&& value, More&&... more);
+
+template <bool needed, class Archive, class Value>
+void plain_field(Archive& each, std::string_view key, Value& value) {
+    each(key, value, "", as{.needed = needed || base::worded<std::remove_const_t<Value>>});
+}
+
+// At once, for the compiler's sake: one by one, fifteen would be as many functions of all the rest.
+template <bool needed, class Archive, class A, class B, class C, class D, class... More>
+void four_fields(Archive& each, std::string_view key_a, A& a, std::string_view key_b, B& b,
+                 std::string_view key_c, C& c, std::string_view key_d, D& d, More&&... more) {
+    plain_field<needed>(each, key_a, a);
+    plain_field<needed>(each, key_b, b);
+    plain_field<needed>(each, key_c, c);
+    plain_field<needed>(each, key_d, d);
+    if constexpr (sizeof...(more) > 0) plain_fields<needed>(each, more...);
+}
+
+template <bool needed, class Archive, class Value, class... More>
 void plain_fields(Archive& each, std::string_view key, Value&& value, More&&... more) {
-    each(key, value, "", as{.needed = needed || base::worded<std::remove_cvref_t<Value>>});
-    if constexpr (sizeof...(more) > 0) plain_fields<needed>(each, std::forward<More>(more)...);
+    if constexpr (sizeof...(more) >= 6) {
+        four_fields<needed>(each, key, value, more...);
+    } else {
+        plain_field<needed>(each, key, value);
+        if constexpr (sizeof...(more) > 0) plain_fields<needed>(each, more...);
+    }
 }
 
 }  // namespace postal::stats

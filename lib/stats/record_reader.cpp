@@ -3,6 +3,8 @@
 // records lack, and what must fit together.
 #include "stats/record_reader.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "stats/json_fields.hpp"

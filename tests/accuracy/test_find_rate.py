@@ -90,11 +90,12 @@ def test_each_goal_has_attributes_of_its_own(programs, users_file, folder):
 
 
 @pytest.mark.begins_first
-def test_a_start_far_above_what_the_server_carries(bhm, programs, users_file, folder):
+def test_a_start_far_above_what_the_server_carries(bhm, programs, users_file, folder, sized):
     """200 ms for each message of five sessions are 25 a second; 250 are asked for at first. What is not begun is never begun, and in the books."""
     hole = bhm("--delay", "end=200ms")
     record = folder / "record.json"
-    run([programs.postal, "-t", "5", *QUICK, "--rate", "250/s", "--most-rate", "250/s", "--duration", "45s", "--record", record, hole.endpoint, users_file(5)])
+    duration = sized("33s", "45s")
+    run([programs.postal, "-t", "5", *QUICK, "--rate", "250/s", "--most-rate", "250/s", "--duration", duration, "--record", record, hole.endpoint, users_file(5)])
     sent = json.loads(record.read_text())
     trials = trials_of(sent)
     assert trials[0]["load"] == 250 and (trials[1]["load"] < 250 or not trials[0]["goals"])
@@ -109,7 +110,8 @@ def test_a_start_far_above_what_the_server_carries(bhm, programs, users_file, fo
     lower, upper = (sent["capacity"]["result"]["goals"][0][f"relevant_{side}_bound"] for side in ("lower", "upper"))
     counted = [trial for trial in trials if trial["goals"]]
     if len(counted) == len(trials):
-        assert lower is not None and lower < 35 and upper is not None and 22 < upper < 60  # trials of a second put up with more
+        assert upper is not None and 22 < upper < 60  # trials of a second put up with more
+        assert lower < 35 if lower is not None else duration == "33s"  # in which there is seldom one
 
 
 def test_a_silent_server_ends_the_search(programs, users_file, folder):
@@ -160,6 +162,7 @@ def test_a_queue_that_grows_is_a_backlog(bhm, postfix, postal, users_file):
     assert sent.total("messages") == sent.total("due")
 
 
+@pytest.mark.stands_behind
 @pytest.mark.parametrize("words, why", [
     (["--goal", "errors<1%"], "--goal: is about a search; give --find-rate, too"),
     (["--find-rate", "--stages", "1/s@1s"], "--stages: has no meaning in a search"),
@@ -177,6 +180,7 @@ def test_refused(programs, users_file, words, why):
     refused(run([programs.postal, *words, "127.0.0.1:1", users_file(2)], timeout=20), why)
 
 
+@pytest.mark.stands_behind
 def test_refused_by_rabid(programs):
     refused(run([programs.rabid, "--find-rate", "--rounds", "1", "127.0.0.1:1", "-"], timeout=20), "--rounds: has no meaning in a search", program="rabid")
 

@@ -233,6 +233,7 @@ def test_the_socket_is_replaced_or_refused(together):
     assert together.socket.read_text() == "mine"
 
 
+@pytest.mark.stands_behind
 @pytest.mark.parametrize("words, why", [
     (["--search-socket", "x"], "--search-socket: is about a search; give --find-rate, too"),
     (["--search-share", "20%"], "--search-share: is about another program's search; give --join-search, too"),

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.serial, pytest.mark.beside_others]
 OPTIONS = '"-t", "10", "-c", "-1", "-m", "1", "--rate", "20/s"'
 SEARCHING = EXPERIMENT.replace('"--rate", "6000"', OPTIONS).replace('step = "true"', 'taken = "30/s"')
 SEARCHING = SEARCHING.replace("[load]\n", """[capacity]
-goal = ["errors<10%"]
+goal = ["errors<10%;final=3s,sum=9s"]
 goal_set = "quick"
 width = "100%"
 most_rate = "500/s"
@@ -41,7 +41,7 @@ def searching(experiment, **parts):
 def test_the_runs_search_and_what_they_found_is_compared(experiment, sized):
     """A search that has little time, or is held up by others on the machine, may end without a rate, which voids the block
     with its sentence."""
-    duration = sized("20s", "38s")
+    duration = sized("14s", "38s")
     ended = searching(experiment, duration=duration).run()
     record = experiment.record
     assert [state for *_, state in experiment.runs] == ["complete"] * 2, ended.stderr
@@ -53,7 +53,7 @@ def test_the_runs_search_and_what_they_found_is_compared(experiment, sized):
     for run in record["runs"]:
         load = experiment.load(run["loads"][0])
         said = " ".join(load["argv"])
-        assert "--find-rate --goal errors<10% --goal-set quick --width 100% --most-rate 500/s" in said
+        assert "--find-rate --goal errors<10%;final=3s,sum=9s --goal-set quick --width 100% --most-rate 500/s" in said
         assert "--warmup" not in said
         search = load["capacity"]
         result = search["result"]

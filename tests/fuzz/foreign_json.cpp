@@ -2,6 +2,8 @@
 // stats/foreign_json.hpp: any text. What is taken is what the library takes, and within the bounds.
 #include "stats/foreign_json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "support.hpp"
 
 namespace {

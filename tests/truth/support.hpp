@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/random.hpp"
+#include "stats/distributions.hpp"
 
-#include <boost/math/distributions/binomial.hpp>
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -37,12 +37,12 @@ struct tally {
   private:
     static constexpr double chance = 1e-4;
     [[nodiscard]] double at_most() const {
-        return boost::math::binomial::find_upper_bound_on_p(static_cast<double>(trials),
-                                                            static_cast<double>(held), chance);
+        return postal::stats::highest_share(static_cast<double>(trials), static_cast<double>(held),
+                                            chance);
     }
     [[nodiscard]] double at_least() const {
-        return boost::math::binomial::find_lower_bound_on_p(static_cast<double>(trials),
-                                                            static_cast<double>(held), chance);
+        return postal::stats::lowest_share(static_cast<double>(trials), static_cast<double>(held),
+                                           chance);
     }
 };
 

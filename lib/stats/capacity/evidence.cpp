@@ -3,12 +3,10 @@
 
 #include "base/digits.hpp"
 #include "base/units.hpp"
+#include "stats/distributions.hpp"
 #include "stats/rate.hpp"
 
 #include <fmt/format.h>
-#include <boost/math/distributions/binomial.hpp>
-#include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -19,10 +17,6 @@ namespace {
 
 constexpr double outside = 0.05;
 constexpr double tolerated = 0.001;  // of what was due: growth
-
-double t_limit(double freedom) {
-    return quantile(complement(boost::math::students_t(freedom), outside));
-}
 
 counted sum_of(std::span<const counted> batches) {
     counted sum;
@@ -49,8 +43,8 @@ share_bounds by_batches(std::span<const counted> batches, const counted& sum) {
     const stats::level around = level_of(batches, sum);
     if (batches.size() < 2 || around.effective < 1.5) return {share, 0, 1};
     if (!(around.deviation > 0)) return {share, share, share};
-    const double half =
-        t_limit(around.effective - 1) * around.deviation / std::sqrt(around.effective);
+    const double half = stats::t_limit(around.effective - 1, outside) * around.deviation /
+                        std::sqrt(around.effective);
     // No share is below 0, so that a share which is far above 0 is further above it than by the
     // scatter alone.
     return {share, std::max(share - half, share * std::exp(-half / share)), share + half};
@@ -81,18 +75,16 @@ double clumps_of(std::span<const counted> batches) {
 share_bounds by_clumps(std::span<const counted> batches, double share) {
     const double clumps = clumps_of(batches);
     if (!(clumps > 0)) return {share, share, share};
-    using boost::math::chi_squared;
-    const double low = quantile(chi_squared(2 * clumps), outside) / 2;
-    const double high = quantile(complement(chi_squared(2 * clumps + 2), outside)) / 2;
+    const double low = stats::chi_squared_below(2 * clumps, outside) / 2;
+    const double high = stats::chi_squared_limit(2 * clumps + 2, outside) / 2;
     return {share, share * low / clumps, share * high / clumps};
 }
 
 share_bounds by_messages(double due, double lost) {
-    using boost::math::binomial;
     const double share = lost / due;
     if (lost <= 0) return {share, 0, 1 - std::pow(outside, 1 / due)};
-    const double low = binomial::find_lower_bound_on_p(due, lost, outside);
-    return {share, low, lost < due ? binomial::find_upper_bound_on_p(due, lost, outside) : 1};
+    const double low = stats::lowest_share(due, lost, outside);
+    return {share, low, lost < due ? stats::highest_share(due, lost, outside) : 1};
 }
 
 // Of all trials: their batches, and how the backlog grew.
@@ -161,7 +153,8 @@ backlog_growth growth_of(const material& of) {
     if (!(share > tolerated) || share * of.due <= 1) return {};
     const double error =
         std::max(each.deviation, 1 / std::sqrt(12.0)) / std::sqrt(std::max(1.0, each.effective));
-    const bool sure = each.effective >= 1.5 && each.mean > t_limit(each.effective - 1) * error;
+    const bool sure =
+        each.effective >= 1.5 && each.mean > stats::t_limit(each.effective - 1, outside) * error;
     return {share, sure && grows_all_along(of.growth)};
 }
 
@@ -185,8 +178,7 @@ bool may_grow(const material& of) {
     squares += now * now;
     if (up <= std::max(2.0, tolerated * of.due)) return false;
     const double times = up * up / squares;
-    const double most =
-        up / times * quantile(complement(boost::math::chi_squared(2 * times + 2), outside)) / 2;
+    const double most = up / times * stats::chi_squared_limit(2 * times + 2, outside) / 2;
     const double speed = down > 0 ? down_squares / down : 0;  // in a batch
     return most > speed * static_cast<double>(of.growth.size());
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "stats/experiment/outliers.hpp"
 
+#include "stats/distributions.hpp"
 #include "stats/experiment/paired.hpp"
 #include "stats/moments.hpp"
-
-#include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +14,7 @@ namespace {
 // How far, in deviations, the farthest of `count` values is at most (Grubbs' limit).
 double limit_of(std::size_t count, double alpha) {
     const auto n = static_cast<double>(count);
-    const double t = quantile(complement(boost::math::students_t(n - 2), alpha / (2 * n)));
+    const double t = t_limit(n - 2, alpha / (2 * n));
     return (n - 1) * t / std::sqrt((n - 2 + t * t) * n);
 }
 

@@ -2,9 +2,7 @@
 // The noncentrality is found by bisection: the power rises with it, and Boost has no inverse.
 #include "stats/experiment/paired.hpp"
 
-#include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/non_central_t.hpp>
-#include <boost/math/distributions/students_t.hpp>
+#include "stats/distributions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,23 +11,8 @@
 namespace postal::stats {
 namespace {
 
-namespace policies = boost::math::policies;
-
-// A series that does not converge, or a value out of range, gives what was reached.
-using no_throw = policies::policy<policies::domain_error<policies::ignore_error>,
-                                  policies::overflow_error<policies::ignore_error>,
-                                  policies::evaluation_error<policies::ignore_error>>;
-using students_t = boost::math::students_t_distribution<double, no_throw>;
-using non_central_t = boost::math::non_central_t_distribution<double, no_throw>;
-using chi_squared = boost::math::chi_squared_distribution<double, no_throw>;
-
 double degrees_of_freedom(std::size_t count) {
     return static_cast<double>(count) - 1;
-}
-
-// Of what is `outside` it on one side.
-double pairs_t_limit(double freedom, double outside) {
-    return quantile(complement(students_t(freedom), outside));
 }
 
 }  // namespace
@@ -50,19 +33,19 @@ paired_sample sample_of(std::span<const double> differences, std::size_t scatter
 }
 
 double t_half_width(const paired_sample& of, double alpha) {
-    return std::min(largest_log, pairs_t_limit(of.freedom, alpha / 2) * of.standard_error());
+    return std::min(largest_log, t_limit(of.freedom, alpha / 2) * of.standard_error());
 }
 
 double t_probability(const paired_sample& of) {
     if (of.deviation == 0) return of.mean == 0 ? 1 : 0;
     const double t = std::abs(of.mean) / of.standard_error();
-    return 2 * cdf(complement(students_t(of.freedom), t));
+    return 2 * t_outside(of.freedom, t);
 }
 
 double detectable_noncentrality(double freedom, double alpha, double wanted_power) {
-    const double limit = pairs_t_limit(freedom, alpha / 2);
+    const double limit = t_limit(freedom, alpha / 2);
     const auto shown = [&](double noncentrality) {
-        return cdf(complement(non_central_t(freedom, noncentrality), limit)) >= wanted_power;
+        return noncentral_t_outside(freedom, noncentrality, limit) >= wanted_power;
     };
     double below = 0;
     double above = std::max(limit, 0.0) + 1;
@@ -76,12 +59,11 @@ double detectable_noncentrality(double freedom, double alpha, double wanted_powe
 }
 
 double deviation_limit(const paired_sample& of, double level) {
-    const chi_squared distribution(of.freedom);
-    return of.deviation * std::sqrt(of.freedom / quantile(complement(distribution, level)));
+    return of.deviation * std::sqrt(of.freedom / chi_squared_limit(of.freedom, level));
 }
 
 double deviation_at(const paired_sample& truth, double share) {
-    return truth.deviation * std::sqrt(quantile(chi_squared(truth.freedom), share) / truth.freedom);
+    return truth.deviation * std::sqrt(chi_squared_below(truth.freedom, share) / truth.freedom);
 }
 
 }  // namespace postal::stats

@@ -3,11 +3,10 @@
 // where runs are missing, and needs no matrix.
 #include "stats/experiment/validity.hpp"
 
+#include "stats/distributions.hpp"
 #include "stats/experiment/paired.hpp"
 #include "stats/moments.hpp"
 #include "stats/rate.hpp"
-
-#include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -52,10 +51,9 @@ bool differs_from(std::span<const double> before, std::span<const double> rest) 
     const double share = static_cast<double>(before.size()) / static_cast<double>(rest.size());
     const double effective_before = std::max(1.0, share * of.effective);
     const double error = of.deviation * std::sqrt(1 / of.effective + 1 / effective_before);
-    const boost::math::students_t distribution(of.effective - 1);
     constexpr double one_percent = 0.01;
     return std::abs(of.mean - moments_of(before).mean) >
-           quantile(complement(distribution, one_percent / 2)) * error;
+           t_limit(of.effective - 1, one_percent / 2) * error;
 }
 
 }  // namespace
@@ -85,8 +83,7 @@ std::optional<drift> drift_of(std::span<const run_in_order> all) {
     const auto [first, last] = std::ranges::minmax(runs, {}, &run_in_order::number);
     const auto length = static_cast<double>(last.number - first.number);
     const auto freedom = static_cast<double>(blocks.size()) - 2;
-    const boost::math::students_t distribution(freedom);
-    const double t = quantile(complement(distribution, 0.025));
+    const double t = t_limit(freedom, 0.025);
     const double left = std::max(0.0, yy - xy * xy / xx);
     const double slope = xy / xx * length;
     const double half = t * std::sqrt(left / freedom / xx) * length;

@@ -2,6 +2,8 @@
 // A search's record: what is written is read again, and every key is described by one list.
 #include "stats/capacity/record_fields.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "simulated_servers.hpp"
 #include "stats/json_fields.hpp"
 #include "stats/json_writer.hpp"

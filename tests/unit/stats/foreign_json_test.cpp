@@ -3,6 +3,8 @@
 // many members nor many values cost more than they should.
 #include "stats/foreign_json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <fmt/format.h>
