@@ -158,13 +158,12 @@ void json_fields::take(double& to, const json& value, const place& path) const {
 }
 
 std::size_t json_fields::which_word(std::span<const std::string_view> words, const json& value,
-                                    const place& path, bool may_be_newer) const {
+                                    const place& path, bool newer) const {
     std::string word;
     take(word, value, path);
     const auto found = std::find(words.begin(), words.end(), word);
     if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
-    if (!may_be_newer)
-        problems_->add(path, fmt::format("one of {}", fmt::join(words, ", ")));
+    if (!newer) problems_->add(path, fmt::format("one of {}", fmt::join(words, ", ")));
     return 0;
 }
 

@@ -182,7 +182,7 @@ class json_fields {
     // The place in the list of the word that stands there; 0 where it is none of them, which is a
     // complaint unless it may be a newer one.
     std::size_t which_word(std::span<const std::string_view> words, const json& value,
-                           const place& path, bool may_be_newer) const;
+                           const place& path, bool newer) const;
     template <class Value>
     void take(std::vector<std::pair<std::string, Value>>& to, const json& value,
               const place& path) const {
