@@ -122,7 +122,7 @@ table goal_table(const std::vector<record>& records) {
         note += fmt::format("{} in {}", base::format_amount(of.result.trials, "trial"),
                             show_seconds(of.result.took_s));
         if (const std::string reach = capacity::reach_text(of, one.program); !reach.empty())
-            note += "; " + reach;
+            note += "; " + reach + ": " + capacity::reach_evidence(of);
         for (const std::string& busy : capacity::busy_sessions(of))
             note += fmt::format(
                 "; all {} were busy where a promise was not kept, and more may carry more", busy);

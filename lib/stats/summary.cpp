@@ -289,7 +289,7 @@ std::string searching_rows(const capacity::search_record& of, std::string_view p
                                                     base::format_count(nothing),
                                                     base::format_count(of.trials.size())));
     const std::string reach = capacity::reach_text(of, program);
-    return reach.empty() ? text : text + row("", reach);
+    return reach.empty() ? text : text + row("", reach) + row("", capacity::reach_evidence(of));
 }
 
 std::string not_in_effect_lines(const named_numbers& of) {

@@ -132,20 +132,25 @@ std::optional<generator_reach> reach_of(const search_record& of) {
 }
 
 std::string reach_text(const search_record& of, std::string_view program) {
-    if (of.alone)
-        return fmt::format(
-            "{} could do {} {}/s by itself, measured before the search for {} s{}: its busiest "
-            "worker was {} % busy at {}/s",
-            program, base::format_measured(of.alone->rate), of.unit,
-            base::format_measured(of.alone->measured_s),
-            of.alone->left_out.empty() ? "" : " without " + of.alone->left_out,
-            base::format_measured(of.alone->busy * 100), base::format_measured(of.alone->load));
     const auto reach = reach_of(of);
+    if (of.alone)
+        return fmt::format("{} could do {} {}/s by itself", program,
+                           base::format_measured(of.alone->rate), of.unit);
     if (!reach) return {};
-    return fmt::format(
-        "{} could do about {} {}/s or more by itself: its busiest worker was {} % busy at {}/s",
-        program, base::format_measured(reach->rate()), of.unit,
-        base::format_measured(reach->busy * 100), base::format_measured(reach->load));
+    return fmt::format("{} could do about {} {}/s or more by itself", program,
+                       base::format_measured(reach->rate()), of.unit);
+}
+
+std::string reach_evidence(const search_record& of) {
+    const auto busy_text = [](double busy, double load) {
+        return fmt::format("its busiest worker was {} % busy at {}/s",
+                           base::format_measured(busy * 100), base::format_measured(load));
+    };
+    if (of.alone)
+        return busy_text(of.alone->busy, of.alone->load) + " before the search" +
+               (of.alone->left_out.empty() ? "" : ", without " + of.alone->left_out);
+    const auto reach = reach_of(of);
+    return reach ? busy_text(reach->busy, reach->load) : std::string{};
 }
 
 std::vector<std::string> busy_sessions(const search_record& of) {
