@@ -121,8 +121,8 @@ table goal_table(const std::vector<record>& records) {
         if (!note.empty()) note += "; ";
         note += fmt::format("{} in {}", base::format_amount(of.result.trials, "trial"),
                             show_seconds(of.result.took_s));
-        if (const std::string reach = capacity::reach_text(of, one.program); !reach.empty())
-            note += "; " + reach + ": " + capacity::reach_evidence(of);
+        for (const std::string& reach : capacity::reach_texts(of, one.program))
+            note += "; " + reach;
         for (const std::string& busy : capacity::busy_sessions(of))
             note += fmt::format(
                 "; all {} were busy where a promise was not kept, and more may carry more", busy);

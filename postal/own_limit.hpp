@@ -8,8 +8,8 @@
 
 namespace postal::sender {
 
-// Users are those of the plan, but for lists from standard input, which has been read; nobody logs
-// in, and parameters that only the server knows are left out.
+// Users are those of the plan; where their list can be read but once, as many as one message goes
+// to. Nobody logs in, and what only the server knows, or this run keeps, is left out, and named.
 [[nodiscard]] program::alone_plan alone_plan_of(const plan& of);
 
 }  // namespace postal::sender

@@ -36,7 +36,7 @@ base::expected<std::uint64_t> errors_in(const std::string& record) {
     const stats::counter* const errors = stats::find_counter(stats::all_counters(), "errors");
     if (!read || !read->totals.has(*errors)) return base::fail("{}: is no record of a run", record);
     if (read->ended != stats::run_ending::complete)
-        return base::fail("not all mailboxes were read: {}", base::name_of(read->ended));
+        return base::fail("not all mailboxes were read: {}", stats::shown_ending(read->ended));
     return read->totals.error_events;
 }
 

@@ -205,7 +205,7 @@ std::string_view what_helps(capacity::search_end end) {
         case queue_stays:
             return "a lower most_rate, or a server that delivers what it has taken, lets it go on";
         case nothing_ended:
-            return "the server's own log may say why it answers nobody";
+            return "the server's own log may say why it answers nobody, or so late";
         case out_of_time:
         case out_of_trials:
             return "a longer duration, a shorter goal_set or a wider width lets it come to its end";

@@ -26,7 +26,7 @@ base::expected<printing_child> start_printing(spawner& children, const std::stri
     for (std::string& one : words)
         argv.push_back(one.data());
     argv.push_back(nullptr);
-    const limit most{RLIMIT_FSIZE, most_octets, most_octets};
+    const limit most = at_most(RLIMIT_FSIZE, most_octets);
     child_plan plan;
     plan.program = program.c_str();
     plan.argv = argv.data();
@@ -44,8 +44,11 @@ base::expected<printing_child> start_printing(spawner& children, const std::stri
 
 base::expected<std::string> read_printed(const printing_child& of, const std::string& name,
                                          std::uint64_t most) {
-    ::lseek(of.printed.get(), 0, SEEK_SET);
-    return base::read_descriptor(of.printed.get(), name, most);
+    // Opened once more: where the child writes next is not to move.
+    const std::string path = "/proc/self/fd/" + std::to_string(of.printed.get());
+    const base::file_descriptor again(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!again.is_open()) return base::fail("{}: {}", name, base::system_message(errno));
+    return base::read_descriptor(again.get(), name, most);
 }
 
 }  // namespace postal::os

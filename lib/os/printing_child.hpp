@@ -27,7 +27,7 @@ base::expected<printing_child> start_printing(spawner& children, const std::stri
                                               std::uint64_t most_octets, bool ends_with_parent,
                                               int input = -1);
 
-// From its beginning. Fails where it is more than `most` octets, with `name`.
+// From its beginning, also while it runs. Fails where it is more than `most` octets, with `name`.
 base::expected<std::string> read_printed(const printing_child& of, const std::string& name,
                                          std::uint64_t most);
 

@@ -64,7 +64,7 @@ expected<std::unique_ptr<joined_search>> joined_search::join(const std::string& 
             why = "it " + *line->gone() + " before the search began";
         return !why.empty() || start.has_value();
     });
-    if (why.empty() && how == waited::interrupted) why = "interrupted before the search began";
+    if (why.empty() && how == waited::interrupted) why = interrupted_before;
     if (why.empty() && how == waited::too_long)
         why = fmt::format("{} within {}", line ? "it did not begin" : "nobody searches there",
                           base::format_duration(patience));

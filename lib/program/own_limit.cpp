@@ -14,7 +14,7 @@
 #include <poll.h>
 #include <signal.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -38,14 +38,9 @@ constexpr double least_accepted = 0.99;  // a share; otherwise errors are measur
 // Less of its busiest worker's time says little about what a message costs.
 constexpr double least_busy = 0.05;
 
-bool wait_for_end(const os::printing_child& of, steady_clock::time_point until) {
-    while (true) {
-        const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now());
-        pollfd asked{of.ended.get(), POLLIN, 0};
-        const int found = ::poll(&asked, 1, left.count() > 0 ? static_cast<int>(left.count()) : 0);
-        if (found > 0) return true;
-        if (found == 0 || errno != EINTR) return false;
-    }
+bool has_ended(const os::printing_child& of, milliseconds within) {
+    pollfd asked{of.ended.get(), POLLIN, 0};
+    return ::poll(&asked, 1, static_cast<int>(within.count())) > 0;
 }
 
 // A child that goes with its owner.
@@ -62,7 +57,7 @@ class helper {
     ~helper() {
         if (!of_.ended.is_open()) return;
         os::signal_group(of_.running, SIGKILL);
-        wait_for_end(of_, steady_clock::now() + patience);
+        has_ended(of_, patience);
         static_cast<void>(os::reap(of_.running));
     }
 
@@ -85,21 +80,22 @@ class helper {
 };
 
 // Where it says that it listens: "bhm: listening on 127.0.0.1:40123".
-expected<std::string> listening_place(const helper& server, const std::string& name) {
+expected<std::string> listening_place(const helper& server, const std::string& name,
+                                      steady_clock::time_point end, waiting_in_order& wait) {
     constexpr std::string_view before = "listening on ";
-    const auto until = steady_clock::now() + patience;
-    while (true) {
-        const bool ended = wait_for_end(server.of(), steady_clock::now() + milliseconds(10));
+    std::string place;
+    const waited how = wait.until(end, [&] {
+        const bool ended = has_ended(server.of(), milliseconds(10));
         const std::string printed = server.printed();
-        if (const std::size_t at = printed.find(before); at != printed.npos) {
-            const std::size_t from = at + before.size();
-            const std::size_t end = printed.find('\n', from);
-            if (end != printed.npos)
-                return {boost::system::in_place_value, printed.substr(from, end - from)};
-        }
-        if (ended || steady_clock::now() > until)
-            return base::fail("{} does not listen{}", name, server.last_words());
-    }
+        const std::size_t at = printed.find(before);
+        const std::size_t line_end = at == printed.npos ? at : printed.find('\n', at);
+        if (line_end == printed.npos) return ended;
+        place = printed.substr(at + before.size(), line_end - at - before.size());
+        return true;
+    });
+    if (how == waited::interrupted) return base::fail("interrupted");
+    if (place.empty()) return base::fail("{} does not listen{}", name, server.last_words());
+    return {boost::system::in_place_value, std::move(place)};
 }
 
 std::vector<std::string> server_words(const alone_plan& of, nanoseconds time) {
@@ -139,7 +135,11 @@ expected<capacity::own_limit> limit_in(const stats::run_record& of) {
 
 }  // namespace
 
-expected<capacity::own_limit> measure_alone(const alone_plan& of, nanoseconds time) {
+expected<capacity::own_limit> measure_alone(const alone_plan& of, nanoseconds time,
+                                            steady_clock::time_point end, waiting_in_order& wait) {
+    const auto by = [&](nanoseconds from_now) {
+        return std::min(end, steady_clock::now() + from_now);
+    };
     std::error_code wrong;
     const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", wrong);
     if (wrong) return base::fail("/proc/self/exe: {}", wrong.message());
@@ -153,14 +153,16 @@ expected<capacity::own_limit> measure_alone(const alone_plan& of, nanoseconds ti
     if (!children) return children.error();
     const auto server = helper::start(*children, *server_program, server_words(of, time));
     if (!server) return server.error();
-    const auto place = listening_place(*server, of.server);
+    const auto place = listening_place(*server, of.server, by(patience), wait);
     if (!place) return place.error();
     const std::string record = folder->at("record.json");
     const auto generator = helper::start(*children, self.string(),
                                          generator_words(self.string(), of, *place, record, time));
     if (!generator) return generator.error();
-    if (!wait_for_end(generator->of(), steady_clock::now() + warmup + time + patience))
-        return base::fail("it did not end in time");
+    const waited how = wait.until(by(warmup + time + patience),
+                                  [&] { return has_ended(generator->of(), milliseconds(0)); });
+    if (how == waited::interrupted) return base::fail("interrupted");
+    if (how == waited::too_long) return base::fail("it did not end in time");
     const auto text = base::read_file(record, most_record);
     if (!text) return base::fail("it left no record{}", generator->last_words());
     const auto read = stats::parse_record(*text);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "program/waiting.hpp"
 #include "stats/capacity/record.hpp"
 
 #include <chrono>
@@ -24,12 +25,17 @@ struct alone_plan {
     // What this program sends, and how: no target, end, pace or report.
     std::vector<std::string> options{};
     std::vector<std::string> behind_target{};  // its other words
-    std::string left_out{};                    // what of a run it does not do: "AUTH"
+    std::string left_out{};                    // what of a run it does not do: "AUTH, --ledger"
 };
 
-// Blocks for `time`, and for about a second more. Fails, with one line, where it cannot be told:
-// the server is not there, or too little came through.
-[[nodiscard]] base::expected<capacity::own_limit> measure_alone(const alone_plan& of,
-                                                                std::chrono::nanoseconds time);
+// That much besides the time that is measured: until sessions are open, and to start and end.
+constexpr std::chrono::milliseconds beside_measuring{1500};
+
+// Blocks for `time`, and usually for about a second more; until `end` at most. Fails, with one
+// line, where it cannot be told: the server is not there, too little came through, or who waits was
+// interrupted.
+[[nodiscard]] base::expected<capacity::own_limit> measure_alone(
+    const alone_plan& of, std::chrono::nanoseconds time, std::chrono::steady_clock::time_point end,
+    waiting_in_order& wait);
 
 }  // namespace postal::program

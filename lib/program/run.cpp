@@ -351,7 +351,9 @@ exit_status run_clients(client_run what) {
     auto plan = worker_pool_plan_of(what);
     if (const auto refused = others.agree(what.description, what.plan.sessions, plan))
         return others.refuse({refused->message}, refused->status);
-    part->measure_alone(what, reports->speaking());
+    const auto measured = part->measure_alone(what, reports->speaking());
+    if (!measured) return others.refuse(measured.error(), exit_status::system_error);
+    if (*measured) reports->starts(std::chrono::steady_clock::now());
     if (const auto met = part->meet_others(what, plan); !met)
         return others.refuse(met.error(), exit_status::system_error);
     if (plan.start_at) reports->starts(*plan.start_at);

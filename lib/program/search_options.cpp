@@ -15,7 +15,7 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-constexpr std::chrono::minutes longest_own_limit{1};
+constexpr std::chrono::seconds longest_own_limit{20};  // partners wait for a minute at most
 
 expected<std::optional<double>> parse_width(std::string_view text) {
     const auto share = capacity::parse_width(text);

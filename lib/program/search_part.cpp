@@ -59,7 +59,9 @@ void search_part::describe(client_run& what) const {
     into.options["duration"] = base::format_duration(longest_search(search));
     if (chosen.samples.any())
         into.options["sample-every"] = base::format_duration(chosen.samples.period());
-    if (what.alone) into.options["own-limit"] = base::format_duration(own_limit_time(search));
+    if (what.alone)
+        into.options["own-limit"] =
+            base::format_duration(what.others.alone() ? own_limit_time(search) : nanoseconds{});
     if (!search.start) into.options["rate"] = fmt::format("{:g}/s", capacity::load_limits{}.start);
 }
 
@@ -92,20 +94,31 @@ cluster::joins search_part::joins_with(const client_run& what) const {
             .promises = flow.promises};
 }
 
-void search_part::measure_alone(const client_run& what, run_console& speaking) {
+expected<bool> search_part::measure_alone(const client_run& what, run_console& speaking) {
     const nanoseconds time = own_limit_time(what.chosen.search);
-    if (!what.alone || time.count() == 0 || !what.others.alone()) return;
-    // Who has said when it begins may not have the time.
-    if (what.plan.start_at && *what.plan.start_at < std::chrono::steady_clock::now() + 5 * time)
-        return;
+    if (!what.alone || time.count() == 0) return false;
+    const auto end = what.plan.start_at.value_or(load::steady_time::max());
+    std::string why;
+    if (!what.others.alone())
+        why = "one process is measured, and here are several";
+    else if (end - std::chrono::steady_clock::now() < time + beside_measuring)
+        why = "--start-at leaves no time";
+    if (!why.empty()) {
+        if (what.chosen.search.own_limit && what.others.leads())
+            speaking.say("--own-limit: not measured: " + why);
+        return false;
+    }
     const alone_plan plan = what.alone();
     speaking.say(fmt::format("measures for {} what it can do by itself, against {} on this host",
                              base::format_duration(time), plan.server));
-    const auto found = program::measure_alone(plan, time);
+    waiting_in_order wait;
+    const auto found = program::measure_alone(plan, time, end, wait);
+    if (wait.interrupted()) return base::fail("{}", interrupted_before);
     if (found)
         alone_ = *found;
     else
         speaking.say("what it can do by itself is not known: " + found.error().message);
+    return true;
 }
 
 expected<void> search_part::meet_others(const client_run& what, load::worker_pool_plan& into) {

@@ -24,9 +24,10 @@ class search_part {
     // Defaults that are a rule, by what they come to.
     void describe(client_run& what) const;
 
-    // What the program can do by itself, where it searches alone: one process, and the time for it.
-    // Says that it begins; that it could not be told is said, too, and the search goes on.
-    void measure_alone(const client_run& what, run_console& speaking);
+    // What the program can do by itself, where one process searches and has the time for it; true:
+    // it was tried. Says that it begins; that it could not be told is said, too, and the search
+    // goes on. Fails where it was interrupted.
+    base::expected<bool> measure_alone(const client_run& what, run_console& speaking);
     // Where several programs perform the trials: blocks until they are there, and decides when all
     // begin.
     base::expected<void> meet_others(const client_run& what, load::worker_pool_plan& into);

@@ -93,7 +93,7 @@ expected<void> search_partners::assemble(std::chrono::nanoseconds patience) {
     if (!fit) return fit;
     const auto absent = std::find_if(members_.begin(), members_.end(),
                                      [](const member& one) { return !one.joined; });
-    if (how == waited::interrupted) return base::fail("{}", "interrupted before the search began");
+    if (how == waited::interrupted) return base::fail("{}", interrupted_before);
     if (absent != members_.end())
         return base::fail("{}: nobody joined within {}; the other program wants --join-search",
                           option(absent->socket), base::format_duration(patience));
@@ -164,7 +164,7 @@ void search_partners::hear(std::size_t which) {
         if (const auto* const part = std::get_if<cluster::counted>(&*said)) {
             if (events_.on_time_slice) events_.on_time_slice(part->slice, which + 1);
         } else if (const auto* const stop = std::get_if<cluster::stop>(&*said)) {
-            return lose(of, fmt::format("it ended ({})", base::name_of(stop->why)));
+            return lose(of, fmt::format("it ended ({})", stats::shown_ending(stop->why)));
         }
     }
     if (of.line->gone()) return lose(of, "it " + *of.line->gone());

@@ -2,6 +2,8 @@
 // Why a run ended, and the words for that in records and between ranks.
 #pragma once
 
+#include "base/words.hpp"
+
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -23,6 +25,11 @@ enum class run_ending : std::uint8_t {
 constexpr auto words_of(run_ending) {
     return std::to_array<std::string_view>(
         {"", "complete", "duration", "signal", "gave_up", "failure", "first_error", "threshold"});
+}
+
+// In a sentence. A newer program may have ended for what this one has no word for.
+constexpr std::string_view shown_ending(run_ending of) {
+    return of == run_ending::unknown ? "why, is not known here" : base::name_of(of);
 }
 
 }  // namespace postal::stats

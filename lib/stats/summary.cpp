@@ -288,8 +288,9 @@ std::string searching_rows(const capacity::search_record& of, std::string_view p
                                       : fmt::format("judged with each trial: {} of {} say nothing",
                                                     base::format_count(nothing),
                                                     base::format_count(of.trials.size())));
-    const std::string reach = capacity::reach_text(of, program);
-    return reach.empty() ? text : text + row("", reach) + row("", capacity::reach_evidence(of));
+    for (const std::string& one : capacity::reach_texts(of, program))
+        text += row("", one);
+    return text;
 }
 
 std::string not_in_effect_lines(const named_numbers& of) {

@@ -131,26 +131,23 @@ std::optional<generator_reach> reach_of(const search_record& of) {
     return highest;
 }
 
-std::string reach_text(const search_record& of, std::string_view program) {
-    const auto reach = reach_of(of);
-    if (of.alone)
-        return fmt::format("{} could do {} {}/s by itself", program,
-                           base::format_measured(of.alone->rate), of.unit);
-    if (!reach) return {};
-    return fmt::format("{} could do about {} {}/s or more by itself", program,
-                       base::format_measured(reach->rate()), of.unit);
-}
-
-std::string reach_evidence(const search_record& of) {
-    const auto busy_text = [](double busy, double load) {
-        return fmt::format("its busiest worker was {} % busy at {}/s",
-                           base::format_measured(busy * 100), base::format_measured(load));
+std::vector<std::string> reach_texts(const search_record& of, std::string_view program) {
+    const auto evidence = [&](std::string_view how, double load, double busy) {
+        return fmt::format("{}: {} {}/s took {} % of its busiest worker", how,
+                           base::format_measured(load), of.unit, base::format_measured(busy * 100));
     };
-    if (of.alone)
-        return busy_text(of.alone->busy, of.alone->load) + " before the search" +
-               (of.alone->left_out.empty() ? "" : ", without " + of.alone->left_out);
+    if (const auto& alone = of.alone) {
+        std::vector<std::string> all{fmt::format("{} could do {} {}/s by itself", program,
+                                                 base::format_measured(alone->rate), of.unit),
+                                     evidence("measured first", alone->load, alone->busy)};
+        if (!alone->left_out.empty()) all.push_back("left out of that: " + alone->left_out);
+        return all;
+    }
     const auto reach = reach_of(of);
-    return reach ? busy_text(reach->busy, reach->load) : std::string{};
+    if (!reach) return {};
+    return {fmt::format("{} could do about {} {}/s or more by itself", program,
+                        base::format_measured(reach->rate()), of.unit),
+            evidence("by a trial", reach->load, reach->busy)};
 }
 
 std::vector<std::string> busy_sessions(const search_record& of) {

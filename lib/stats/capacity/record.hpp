@@ -55,7 +55,7 @@ struct own_limit {
     double load = 0;  // that was finished a second
     double busy = 0;  // then, a share of that worker's time
     double measured_s = 0;
-    std::string left_out{};  // what of a run it did not do: "AUTH"; empty: nothing
+    std::string left_out{};  // what of a run it did not do: "AUTH, --ledger"; empty: nothing
 };
 
 struct search_record {
@@ -105,11 +105,11 @@ struct generator_reach {
     [[nodiscard]] double rate() const noexcept { return load / busy; }
 };
 [[nodiscard]] std::optional<generator_reach> reach_of(const search_record& of);
-// "postal could do 14,100 messages/s by itself", as measured before the search, or what a trial
-// shows: "postal could do about 9,000 messages/s or more by itself"; empty where neither is known.
-[[nodiscard]] std::string reach_text(const search_record& of, std::string_view program);
-// And why: "its busiest worker was 93 % busy at 13,200/s before the search, without AUTH".
-[[nodiscard]] std::string reach_evidence(const search_record& of);
+// "postal could do 14,100 messages/s by itself", "measured first: 13,200 messages/s took 93.0 % of
+// its busiest worker" and what was "left out of that: AUTH"; or what a trial shows: "postal could
+// do about 9,000 messages/s or more by itself", and why; none where neither is known.
+[[nodiscard]] std::vector<std::string> reach_texts(const search_record& of,
+                                                   std::string_view program);
 
 // "10 sessions", "4 sessions of rabid": all of which were busy where a promise was not kept.
 [[nodiscard]] std::vector<std::string> busy_sessions(const search_record& of);

@@ -95,7 +95,7 @@ std::string stopped_text(search_end end) {
         case search_end::queue_stays:
             return "the server did not get rid of its queue";
         case search_end::nothing_ended:
-            return "of what was due in two trials nothing ended, well or not";
+            return "nothing of two trials ended in time";
         case search_end::out_of_trials:
             return "no more trials were allowed";
         case search_end::interrupted:

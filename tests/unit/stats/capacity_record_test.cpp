@@ -79,7 +79,7 @@ TEST_CASE("capacity: how far the generator is from its own limit") {
     search_record of;
     of.unit = "messages";
     CHECK_FALSE(reach_of(of));
-    CHECK(reach_text(of, "postal").empty());
+    CHECK(reach_texts(of, "postal").empty());
     const auto trial = [&](double load, std::optional<double> busy, bool counts) {
         recorded_trial one;
         one.asked.load = load;
@@ -96,8 +96,9 @@ TEST_CASE("capacity: how far the generator is from its own limit") {
     REQUIRE(reach_of(of));
     CHECK(reach_of(of)->load == 800);
     CHECK(reach_of(of)->rate() == 3200);
-    CHECK(reach_text(of, "postal") == "postal could do about 3,200 messages/s or more by itself");
-    CHECK(reach_evidence(of) == "its busiest worker was 25.0 % busy at 800/s");
+    CHECK(reach_texts(of, "postal") ==
+          std::vector<std::string>{"postal could do about 3,200 messages/s or more by itself",
+                                   "by a trial: 800 messages/s took 25.0 % of its busiest worker"});
     // A server takes what it can, however much is offered: that the generator waits shows nothing.
     trial(8000, 0.01, true);
     of.trials.back().goals.front().said.measured = loss_class::high;
@@ -114,10 +115,13 @@ TEST_CASE("capacity: how far the generator is from its own limit") {
     // What was measured before the search is more than what a trial shows.
     of.alone =
         own_limit{.rate = 14200, .load = 13200, .busy = 0.93, .measured_s = 2, .left_out = {}};
-    CHECK(reach_text(of, "postal") == "postal could do 14,200 messages/s by itself");
-    CHECK(reach_evidence(of) == "its busiest worker was 93.0 % busy at 13,200/s before the search");
-    of.alone->left_out = "AUTH";
-    CHECK(reach_evidence(of).ends_with(" before the search, without AUTH"));
+    std::vector<std::string> said{
+        "postal could do 14,200 messages/s by itself",
+        "measured first: 13,200 messages/s took 93.0 % of its busiest worker"};
+    CHECK(reach_texts(of, "postal") == said);
+    of.alone->left_out = "AUTH, --ledger";
+    said.emplace_back("left out of that: AUTH, --ledger");
+    CHECK(reach_texts(of, "postal") == said);
 }
 
 TEST_CASE("capacity: what waits in a server's queue stands with a trial where it was counted") {

@@ -465,7 +465,7 @@ TEST_CASE("capacity: two trials of which nothing ends, well or not, are enough")
     }
     CHECK_FALSE(one.next().has_value());
     CHECK(one.result().end == search_end::nothing_ended);
-    CHECK(found(one).ends_with(": of what was due in two trials nothing ended, well or not"));
+    CHECK(found(one).ends_with(": nothing of two trials ended in time"));
 }
 
 TEST_CASE("capacity: what an interrupted search had no more use for was not tried") {
