@@ -36,6 +36,8 @@ class announcements {
     // `answer` of a session that uses IDLE, `notify` of one by NOTIFY, else `poll`.
     void begin(std::uint32_t there, ledger::notice how);
     [[nodiscard]] bool watching() const noexcept { return watching_; }
+    // Another mailbox is about to be selected.
+    void end() noexcept { watching_ = false; }
 
     void idle_said() noexcept { how_ = ledger::notice::early; }
     void done_said() noexcept { how_ = ledger::notice::answer; }

@@ -26,6 +26,7 @@ void examiner::open(const account& whose, ledger::way through, std::uint32_t ses
                     std::string_view folder) {
     through_ = through;
     session_ = session;
+    which_ = 0;
     seen_.clear();
     copies_.clear();
     if (context_.row_buffer() != nullptr) {
@@ -33,6 +34,15 @@ void examiner::open(const account& whose, ledger::way through, std::uint32_t ses
         server_ = context_.row_buffer()->address(store_read_by(through));
     }
     notes_.begin(context_.row_buffer(), mailbox_, server_, through);
+}
+
+void examiner::watch_too(std::string_view address) {
+    if (notes_.wanted()) notes_.watch_too(context_.row_buffer()->address(address));
+}
+
+void examiner::turn_to(std::size_t which) {
+    which_ = which;
+    if (notes_.wanted()) mailbox_ = notes_.turn_to(which);
 }
 
 // The name under which the ledger keeps what is read.
@@ -185,7 +195,8 @@ void examiner::note_returned(const ledger::seen_row& seen) {
 
 // A copy that is read once more is no duplicate.
 void examiner::count_twice(const mail::identity& id, std::uint64_t uid) {
-    const std::uint64_t key = base::mix(id.run, id.session, id.sequence);
+    std::uint64_t key = base::mix(id.run, id.session, id.sequence);
+    if (which_ != 0) key = base::mix(key, which_, 0);
     if (uid != 0 && !copies_.insert(base::mix(key, uid, 0)).second) return;
     if (!seen_.insert(key).second) ++integrity().duplicate;
 }

@@ -55,6 +55,10 @@ class examiner {
     // `folder` is "/" and its name, and nothing for INBOX.
     void open(const account& whose, ledger::way through, std::uint32_t session = 0,
               std::string_view folder = {});
+    // --watch-folders: mail of that address is watched beside it; and what comes from now on is of
+    // the one of this number, 0 for the account's own.
+    void watch_too(std::string_view address);
+    void turn_to(std::size_t which);
     // False when a message had broken off.
     bool close(const visit_notes::ending& how);
     // What the visit looks at.
@@ -99,6 +103,7 @@ class examiner {
     std::unordered_set<std::uint64_t> seen_;    // identities of this mailbox, mixed
     std::unordered_set<std::uint64_t> copies_;  // with the uids of those that have one
     ledger::address_id mailbox_ = 0;
+    std::size_t which_ = 0;  // of the mailboxes that are watched
     ledger::address_id server_ = 0;
     ledger::way through_ = ledger::way::pop3;
     std::uint32_t session_ = 0;

@@ -126,7 +126,7 @@ asio::awaitable<bool> imap_dialogue::complete() {
 asio::awaitable<bool> imap_dialogue::hear() {
     const bool heard = co_await line_.hear(where_);
     if (heard) {
-        if (announced_.watching()) heard_us_ = now_us();
+        if (announced_.watching() || folders_ != nullptr) heard_us_ = now_us();
         take_steps();
         const std::uint64_t most = with_.reader == nullptr ? 0 : with_.reader->most_octets();
         if (line_.octets_of_answer() > most + most_octets_beside)
@@ -164,12 +164,8 @@ void imap_dialogue::take_steps() {
 
 void imap_dialogue::take_step(const imap_step& step) {
     if (announced_.watching()) note_announced(step);
-    const std::string_view wrong = mailbox_.apply(step);
-    if (!wrong.empty()) {
-        const std::string_view verb = proto::imap_verb_name(mailbox_.answering());
-        line_.refused(where_, "contradiction",
-                      std::string(wrong).append(" (").append(verb).append(")"));
-    }
+    if (folders_ != nullptr && step.event == imap_event::status) note_status(step);
+    contradicted(mailbox_.apply(step));
     if (mailbox_.exists() > imap_reader::most_messages)
         line_.give_up(where_, "too_many", "messages in one mailbox");
     told_.take(step, std::min(mailbox_.exists(), imap_reader::most_messages));
@@ -196,6 +192,17 @@ void imap_dialogue::take_step(const imap_step& step) {
         return line_.give_up(where_, "too_big", "a message beyond --max-message");
     if (step.event == imap_event::body_piece && with_.reader->without_end(line_.now()))
         line_.give_up(where_, "flood", "a message without an end");
+}
+
+void imap_dialogue::contradicted(std::string_view wrong) {
+    if (wrong.empty()) return;
+    const std::string_view verb = proto::imap_verb_name(mailbox_.answering());
+    line_.refused(where_, "contradiction",
+                  std::string(wrong).append(" (").append(verb).append(")"));
+}
+
+void imap_dialogue::note_status(const imap_step& step) {
+    contradicted(folders_->take(step.text, responses_.status(), heard_us_));
 }
 
 // What is wrong with it beside that, imap_mailbox says.

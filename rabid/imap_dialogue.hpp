@@ -22,6 +22,7 @@
 #include "proto/imap/mailbox.hpp"
 #include "proto/imap/responses.hpp"
 #include "rabid/announcements.hpp"
+#include "rabid/folder_news.hpp"
 #include "rabid/identity_reader.hpp"
 #include "rabid/imap_reader.hpp"
 #include "rabid/phases.hpp"
@@ -72,6 +73,19 @@ class imap_dialogue {
     const imap_untagged& told() const noexcept { return told_; }
     // --watch: when messages were announced; what it tells of is counted here.
     announcements& announced() noexcept { return announced_; }
+    // As SELECT has told it.
+    proto::imap_status selected_status() const noexcept {
+        return {mailbox_.uid_next(), mailbox_.uid_validity()};
+    }
+    // --watch-folders: what STATUS tells of from now on goes there; it outlives the dialogue.
+    void watch(folder_news& folders) noexcept { folders_ = &folders; }
+    const folder_news* folders() const noexcept { return folders_; }
+    // There is mail behind so many messages of the mailbox that is selected, or in another.
+    bool has_news(std::uint32_t known) const noexcept {
+        return mailbox_.exists() > known || (folders_ != nullptr && folders_->unread());
+    }
+    // What is wrong with what the server has just said; nothing: it is not.
+    void contradicted(std::string_view wrong);
     // The server has said NOTIFICATIONOVERFLOW, and tells of nothing more until it is asked again.
     bool overflowed() const noexcept { return overflowed_; }
     void overflow_seen() noexcept { overflowed_ = false; }
@@ -124,6 +138,7 @@ class imap_dialogue {
     void take_steps();
     void take_step(const imap_step& step);
     void note_announced(const imap_step& step);
+    void note_status(const imap_step& step);
     void on_tagged(const imap_step& step);
     void on_untagged(const imap_step& step);
     // Counts commands by kind: each once, when it is answered or nothing can answer it.
@@ -137,6 +152,7 @@ class imap_dialogue {
     proto::imap_output out_;
     imap_untagged told_;
     announcements announced_;
+    folder_news* folders_ = nullptr;
     std::uint64_t heard_us_ = 0;  // since the epoch: the last read, of who watches
     std::string said_;
     // The command in hand.

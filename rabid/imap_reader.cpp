@@ -60,18 +60,22 @@ void imap_reader::finish_message(const proto::imap_mailbox& mailbox) {
     }
     state_ = state::between;
     turns_.message_ended();
-    const examination_result what =
-        examiner_.finish({.uid = uid,
-                          .uid_validity = mailbox.uid_validity(),
-                          .place = uid,
-                          .announced = told_ == nullptr ? announcement{} : told_->of(number),
-                          .arrived_us = arrived_us_});
+    const examination_result what = examiner_.finish({.uid = uid,
+                                                      .uid_validity = mailbox.uid_validity(),
+                                                      .place = uid,
+                                                      .announced = told_of(number, uid),
+                                                      .arrived_us = arrived_us_});
     if (listener_) listener_(examiner_.last(), what);
     if (uid == 0) return;
     const bool known = keys_.size() < most_messages && examiner_.last().run != 0;
     if (known && examiner_.notes().wanted()) keys_.insert_or_assign(uid, examiner_.last());
     if (is_ours(what) && ours_.size() < most_messages) ours_.push_back(uid);
     if (pick_deletion(context_.of_run.chosen, what, random_)) to_delete_.push_back(uid);
+}
+
+announcement imap_reader::told_of(std::uint32_t number, std::uint32_t uid) const noexcept {
+    const announcement exists = told_ == nullptr ? announcement{} : told_->of(number);
+    return folders_ == nullptr ? exists : folders_->of(uid, exists);
 }
 
 void imap_reader::removing(std::span<const std::uint32_t> uids, std::uint32_t uid_validity) {

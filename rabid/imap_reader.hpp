@@ -17,6 +17,7 @@
 #include "proto/imap/mailbox.hpp"
 #include "rabid/announcements.hpp"
 #include "rabid/examiner.hpp"
+#include "rabid/folder_news.hpp"
 #include "rabid/turn_clock.hpp"
 
 namespace postal::rabid {
@@ -33,6 +34,8 @@ class imap_reader {
 
     // --watch: when the messages were announced.
     void watch(const announcements& told) noexcept { told_ = &told; }
+    // The same of several mailboxes.
+    void watch(const folder_news& folders) noexcept { folders_ = &folders; }
     // Told of each message that has come whole.
     using listener = std::function<void(const message_key&, examination_result)>;
     void tell(listener who) { listener_ = std::move(who); }
@@ -71,6 +74,7 @@ class imap_reader {
     enum class state : std::uint8_t { between, body, behind_body };
 
     void finish_message(const proto::imap_mailbox& mailbox);
+    announcement told_of(std::uint32_t number, std::uint32_t uid) const noexcept;
 
     worker_context& context_;
     examiner& examiner_;
@@ -83,6 +87,7 @@ class imap_reader {
     std::size_t ours_before_ = 0;
     turn_clock turns_;
     const announcements* told_ = nullptr;
+    const folder_news* folders_ = nullptr;
     std::uint64_t arrived_us_ = 0;  // of the message in hand
     listener listener_;
     state state_ = state::between;

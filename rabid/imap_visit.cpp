@@ -25,7 +25,8 @@ asio::awaitable<bool> imap_visit::run() {
     if (fine && watching) fine = co_await watch_.run();
     if (fine && !watching) fine = co_await follow_profile();
     proto::imap_mailbox& mailbox = dialogue_.mailbox();
-    if (resyncs_ && mailbox.selected()) {
+    const bool inbox = visit_.context.of_run.chosen.watch_folders.empty();
+    if (resyncs_ && inbox && mailbox.selected()) {
         visit_.context.of_run.users->keep(visit_.at.account,
                                           {visit_.at.server, mailbox.remember()});
     }
@@ -63,14 +64,15 @@ asio::awaitable<bool> imap_visit::enable_qresync() {
     co_return !visit_.connection.broken();
 }
 
-// RFC 2342; where the profile makes mailboxes. One that refuses it is taken at its word that there
-// is a place for them without a prefix.
+// RFC 2342; where the profile makes mailboxes, or folders are watched. One that refuses it is taken
+// at its word that there is a place for them without a prefix.
 asio::awaitable<bool> imap_visit::ask_for_namespace() {
     const proto::imap_capabilities& offered = dialogue_.offered();
     const bool may = offered.has(imap_capability::name_space) ||
                      offered.has(imap_capability::imap4rev2);  // RFC 9051 appendix E
     const plan& run = visit_.context.of_run;
-    const bool wanted = run.behaviour.makes_mailboxes() && run.chosen.watch.count() == 0;
+    const bool makes = run.behaviour.makes_mailboxes() && run.chosen.watch.count() == 0;
+    const bool wanted = makes || !run.chosen.watch_folders.empty();
     if (!may || !wanted) co_return true;
     const auto tag = dialogue_.commands().plain(dialogue_.out(), imap_verb::name_space);
     co_await dialogue_.command(stage::login, tag);

@@ -9,6 +9,10 @@ namespace {
 
 using std::chrono::steady_clock;
 
+// RFC 5465 6.2: delayed, so that EXPUNGE comes only where a command allows it, and the numbers of
+// messages hold while they are fetched. MessageNew is EXISTS, for which nothing need be said.
+constexpr std::string_view of_selected = "(SELECTED-DELAYED (MessageNew MessageExpunge))";
+
 }  // namespace
 
 imap_wait::imap_wait(const visit_context& who, imap_dialogue& dialogue)
@@ -40,8 +44,6 @@ asio::awaitable<bool> imap_wait::begin_watching() {
     co_return co_await ask_to_be_notified();
 }
 
-// RFC 5465 6.2: delayed, so that EXPUNGE comes only where a command allows it, and the numbers of
-// messages hold while they are fetched. MessageNew is EXISTS, for which nothing need be said.
 asio::awaitable<bool> imap_wait::ask_to_be_notified() {
     if (!dialogue_.offered().has(imap_capability::notify)) {
         visit_.connection.refused(stage::idle, "no_notify",
@@ -51,8 +53,18 @@ asio::awaitable<bool> imap_wait::ask_to_be_notified() {
     }
     asked_last_ = steady_clock::now();
     dialogue_.overflow_seen();
-    co_return co_await dialogue_.command(
-        stage::idle, commands_.notify(out_, "SET (SELECTED-DELAYED (MessageNew MessageExpunge))"));
+    const bool fine = co_await dialogue_.command(stage::idle, say_notify());
+    if (fine) agreed_us_ = now_us();
+    co_return fine;
+}
+
+imap_tag imap_wait::say_notify() {
+    const folder_news* const folders = dialogue_.folders();
+    if (folders == nullptr) return commands_.notify(out_, std::string("SET ").append(of_selected));
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < folders->size(); ++i)
+        names.push_back(folders->name(i));
+    return commands_.notify(out_, of_selected, names, "(MessageNew MessageExpunge)");
 }
 
 // After NOTIFICATIONOVERFLOW it is as if NOTIFY NONE had been said (RFC 5465 5.8). A server that
@@ -74,7 +86,7 @@ asio::awaitable<bool> imap_wait::wait_to_be_notified(std::chrono::nanoseconds ho
     }
     const auto until = steady_clock::now() + how_long;
     const bool fine = co_await idle_until(std::min(until, said_last_ + longest_idle), before);
-    if (!fine || visit_.stopping() || dialogue_.mailbox().exists() > before) co_return fine;
+    if (!fine || visit_.stopping() || dialogue_.has_news(before)) co_return fine;
     if (dialogue_.overflowed()) co_return co_await ask_again();
     if (steady_clock::now() < said_last_ + longest_idle) co_return true;
     co_return co_await dialogue_.command(stage::idle, commands_.plain(out_, imap_verb::noop));
@@ -117,8 +129,7 @@ asio::awaitable<bool> imap_wait::idle(std::chrono::nanoseconds how_long) {
 asio::awaitable<bool> imap_wait::idle_until(load::steady_time until, std::uint32_t before) {
     const imap_tag answered = dialogue_.answered();
     const auto is_told = [this] { return !is_notified() || !dialogue_.overflowed(); };
-    while (dialogue_.mailbox().exists() <= before && dialogue_.answered() == answered &&
-           is_told()) {
+    while (!dialogue_.has_news(before) && dialogue_.answered() == answered && is_told()) {
         const auto left = until - steady_clock::now();
         if (left.count() <= 0) co_return true;
         const bool go_on = co_await visit_.connection.wait(left);

@@ -27,6 +27,8 @@ class imap_wait {
 
     // Where watching is to begin: the server is asked for NOTIFY, where that is wanted.
     asio::awaitable<bool> begin_watching();
+    // When the server agreed to that last, since the epoch; 0: it has not.
+    std::uint64_t agreed_us() const noexcept { return agreed_us_; }
     // In IDLE, said again where that is long, or a pause with NOOP behind it. IDLE ends early when
     // there are more messages than before.
     asio::awaitable<bool> rest(std::chrono::nanoseconds how_long);
@@ -46,6 +48,7 @@ class imap_wait {
   private:
     asio::awaitable<bool> ask_after(std::chrono::nanoseconds how_long);
     asio::awaitable<bool> ask_to_be_notified();
+    imap_tag say_notify();
     asio::awaitable<bool> ask_again();
     asio::awaitable<bool> wait_to_be_notified(std::chrono::nanoseconds how_long);
     asio::awaitable<bool> idle(std::chrono::nanoseconds how_long);
@@ -59,6 +62,7 @@ class imap_wait {
     proto::imap_commands& commands_;
     proto::imap_output& out_;
     idle_stretch stretch_;
+    std::uint64_t agreed_us_ = 0;
     // Of who is notified: when something was last said, as far as is known, and how much by then.
     load::steady_time said_last_{};
     load::steady_time asked_last_{};

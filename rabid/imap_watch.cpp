@@ -3,45 +3,119 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
+
+#include "rabid/folder_names.hpp"
 
 namespace postal::rabid {
 
 // What the server tells of while others are read and deleted comes in, too, so EXPUNGE itself
 // lowers the number of those known.
 asio::awaitable<bool> imap_watch::run() {
-    std::uint32_t& known = dialogue_.told().known;
-    known = dialogue_.mailbox().exists();
-    visit_.messages.notes().watching();
-    dialogue_.announced().begin(known, wait_.told_how());
-    const std::uint64_t opened = now_us();
-    std::uint64_t alive = opened;  // up to then all that was told of was read
-    bool fine = co_await wait_.begin_watching();
+    bool fine = co_await begin();
     if (!fine) co_return false;
+    fine = co_await stay();
+    if (!has_unread()) note_idle();
+    if (fine) co_await end_notify();
+    note({.began_us = opened_us_, .ended_us = alive_us_, .how = wait_.waits_how()});
+    co_return fine;
+}
+
+asio::awaitable<bool> imap_watch::begin() {
+    dialogue_.told().known = dialogue_.mailbox().exists();
+    visit_.messages.notes().watching();
+    dialogue_.announced().begin(dialogue_.mailbox().exists(), wait_.told_how());
+    opened_us_ = alive_us_ = now_us();
+    bool fine = true;
+    if (!visit_.context.of_run.chosen.watch_folders.empty()) fine = co_await begin_folders();
+    if (fine) fine = co_await wait_.begin_watching();
+    agreed_us_ = proven_us_ = wait_.agreed_us();
+    co_return fine;
+}
+
+// Makes those that are not there yet, and asks what lies there before anybody is told of it.
+asio::awaitable<bool> imap_watch::begin_folders() {
+    if (dialogue_.told().delimiter == 0) {
+        const imap_tag tag = dialogue_.commands().list(dialogue_.out(), "", "");
+        co_await dialogue_.command(stage::list, tag);
+        if (visit_.connection.broken()) co_return false;
+    }
+    std::vector<std::string> names{"INBOX"};
+    for (const std::string& each : visit_.context.of_run.chosen.watch_folders) {
+        names.push_back(mailbox_name(each, dialogue_.told().prefix, dialogue_.told().delimiter));
+        visit_.messages.watch_too(folder_address(visit_.who.address, each));
+    }
+    folders_ = std::make_unique<folder_news>(names);
+    dialogue_.contradicted(folders_->select(0, dialogue_.selected_status(), opened_us_));
+    dialogue_.watch(*folders_);
+    reader_.watch(*folders_);
+    bool fine = true;
+    for (std::size_t i = 1; i < names.size() && fine; ++i) {
+        imap_tag tag = dialogue_.commands().create(dialogue_.out(), names[i]);
+        co_await dialogue_.command(stage::command, tag, {.refusal = imap_refusal::expected});
+        if (visit_.connection.broken()) co_return false;
+        tag = dialogue_.commands().status(dialogue_.out(), names[i], "(UIDNEXT UIDVALIDITY)");
+        fine = co_await dialogue_.command(stage::list, tag);
+    }
+    co_return fine;
+}
+
+asio::awaitable<bool> imap_watch::stay() {
+    bool fine = true;
     while (fine && !visit_.stopping()) {
         const std::uint64_t since = now_us();
-        if (dialogue_.mailbox().exists() <= known)
-            fine = co_await wait_.rest(visit_.context.of_run.chosen.watch);
-        if (fine && dialogue_.mailbox().exists() <= known) {
+        if (!has_news()) fine = co_await wait_.rest(visit_.context.of_run.chosen.watch);
+        if (wait_.agreed_us() != agreed_us_) note_notify(proven_us_);
+        if (fine && !has_news()) {
             visit_.messages.notes().nothing_new(since);
-            alive = now_us();
+            alive_us_ = now_us();
         }
-        if (!fine || dialogue_.mailbox().exists() <= known) continue;
+        if (!fine || !has_news()) continue;
+        if (!has_unread()) {
+            fine = co_await turn_to(*folders_->unread());
+            continue;
+        }
         fine = co_await read_announced();
         if (fine && read_all_) {
-            alive = now_us();
-            note_idle(opened);
+            alive_us_ = now_us();
+            if (!has_news()) proven_us_ = alive_us_;
+            note_idle();
         }
         wait_.take_stretch();
         if (fine) fine = co_await retrieval_.remove();
     }
-    if (dialogue_.mailbox().exists() <= known) note_idle(opened);
-    visit_.messages.notes().waited({.session = visit_.appends.session,
-                                    .opened_us = opened,
-                                    .began_us = opened,
-                                    .ended_us = alive,
-                                    .how = wait_.waits_how()});
     co_return fine;
+}
+
+// What has come into it since it was looked at last has the last numbers: UIDs ascend (RFC 3501
+// 2.3.1.1). The server may not know of news in the one that is left any more (RFC 5465 4), and
+// tells of them by STATUS.
+asio::awaitable<bool> imap_watch::turn_to(std::size_t folder) {
+    std::uint32_t& known = dialogue_.told().known;
+    folders_->leave(dialogue_.mailbox().uid(known));
+    dialogue_.announced().end();
+    const load::steady_time begun = visit_.connection.now();
+    bool fine = co_await dialogue_.select(folders_->name(folder), {});
+    visit_.connection.took(phase::list, visit_.connection.now() - begun);
+    if (!fine) co_return false;
+    const std::uint32_t there = dialogue_.mailbox().exists();
+    dialogue_.announced().begin(there, wait_.told_how());
+    dialogue_.contradicted(folders_->select(folder, dialogue_.selected_status(), now_us()));
+    visit_.messages.turn_to(folder);
+    fine = co_await dialogue_.command(
+        stage::list,
+        dialogue_.commands().search(dialogue_.out(), imap_verb::search,
+                                    fmt::format("UID {}:4294967295", folders_->first_unread())));
+    if (!fine) co_return false;
+    known = dialogue_.mailbox().exists();
+    for (const std::uint32_t number : dialogue_.told().found)
+        if (number > 0) known = std::min(known, number - 1);
+    visit_.context.shared.counts().announced += there - std::min(known, there);
+    co_return true;
 }
 
 // What has come by now, at most so many at a time: a server may tell of any number.
@@ -82,14 +156,35 @@ asio::awaitable<bool> imap_watch::look_for_absent(std::uint64_t missing,
 }
 
 // Behind all that was told of in it and read.
-void imap_watch::note_idle(std::uint64_t opened_us) {
+void imap_watch::note_idle() {
     const auto stretch = wait_.take_stretch();
     if (stretch.ended_us > stretch.began_us)
-        visit_.messages.notes().waited({.session = visit_.appends.session,
-                                        .opened_us = opened_us,
-                                        .began_us = stretch.began_us,
-                                        .ended_us = stretch.ended_us,
-                                        .how = ledger::waiting::in_idle});
+        note({.began_us = stretch.began_us,
+              .ended_us = stretch.ended_us,
+              .how = ledger::waiting::in_idle});
+}
+
+// A server that nobody has heard of for long may be gone: only what it answers shows that it could
+// have told. What it tells of in that answer it has told of late.
+asio::awaitable<void> imap_watch::end_notify() {
+    if (agreed_us_ == 0) co_return;
+    const std::uint64_t asked = now_us();
+    const bool all = !has_news();
+    const imap_tag tag = dialogue_.commands().plain(dialogue_.out(), imap_verb::noop);
+    const bool fine = co_await dialogue_.command(stage::idle, tag);
+    note_notify(fine && all ? asked : proven_us_);
+}
+
+void imap_watch::note_notify(std::uint64_t ended_us) {
+    if (ended_us > agreed_us_)
+        note({.began_us = agreed_us_, .ended_us = ended_us, .how = ledger::waiting::by_notify});
+    agreed_us_ = proven_us_ = wait_.agreed_us();
+}
+
+void imap_watch::note(ledger::wait_row row) {
+    row.session = visit_.appends.session;
+    row.opened_us = opened_us_;
+    visit_.messages.notes().waited(row);
 }
 
 }  // namespace postal::rabid

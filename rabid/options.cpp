@@ -14,6 +14,7 @@
 #include "program/search_options.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
+#include "rabid/folder_names.hpp"
 #include "rabid/phases.hpp"
 #include "rabid/profile.hpp"
 
@@ -107,6 +108,10 @@ cli::group message_options(options& o) {
              cli::choice(o.watch_by, {{"idle", notified_by::idle},
                                       {"notify", notified_by::notify},
                                       {"noop", notified_by::noop}})},
+            {"--watch-folders", "FOLDER[,FOLDER...]", "",
+             "watch these folders in the same session, by NOTIFY; each has the mail of "
+             "user+FOLDER@domain",
+             cli::parsed(o.watch_folders, parse_watched_folders)},
             {"--delete-foreign", "", "", "delete mail that is not postal's, too",
              cli::flag(o.delete_foreign)},
             {"-b,--breakage", "qmail-pop", "",
@@ -155,6 +160,7 @@ expected<void> check_populate(options& o) {
                                            "profile",
                                            "watch",
                                            "watch-by",
+                                           "watch-folders",
                                            "delete-foreign",
                                            "breakage",
                                            "shared-accounts",
@@ -180,6 +186,12 @@ expected<void> check_populate(options& o) {
     o.imap_percent = 100;
     o.delete_percent = 0;
     return {};
+}
+
+expected<void> check_folders(const options& o) {
+    if (o.watch_folders.empty()) return {};
+    if (o.watch.count() > 0 && o.watch_by == notified_by::notify) return {};
+    return base::fail("--watch-folders: needs --watch INTERVAL and --watch-by notify");
 }
 
 expected<void> check_search(const options& o) {
@@ -239,6 +251,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                            "out"));
         if (!list) return list;
         if (auto fits = check_populate(into); !fits) return fits;
+        if (auto fits = check_folders(into); !fits) return fits;
         const auto search = check_search(into);
         return search ? program::check(into) : search;
     };

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/parse.hpp"
 #include "mail/account_weights.hpp"
@@ -43,6 +44,7 @@ struct options : program::client_options {
     std::chrono::nanoseconds timeout = std::chrono::minutes(1);
     std::chrono::nanoseconds watch{0};  // 0: no watching
     notified_by watch_by = notified_by::idle;
+    std::vector<std::string> watch_folders;  // beside INBOX
 };
 
 // done when --help or --version was asked for and printed.

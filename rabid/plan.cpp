@@ -186,6 +186,8 @@ std::vector<std::string> remarks_on(const plan& plan) {
          "means nothing with --watch: sessions wait for mail, and read it"},
         {"watch-by", !watches || chosen.imap_percent == 0,
          "is how IMAP sessions with --watch hear of mail, and this run has none"},
+        {"watch-folders", chosen.imap_percent == 0,
+         "is for IMAP sessions, and this run has none; give --imap-percent, too"},
         {"imap", chosen.imap_percent == 0,
          "is where IMAP sessions go, and this run has none; give --imap-percent, too"},
         {"compress", chosen.imap_percent == 0,

@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/toml.hpp"
+#include "rabid/folder_names.hpp"
 
 namespace postal::rabid {
 namespace {
@@ -51,35 +52,14 @@ expected<void> read_messages(const std::string& text, draft& into) {
     return done;
 }
 
-// Levels of letters, digits, blanks, "-" and "_": names that no server's separator can be in.
-expected<void> check_folder(std::string_view name) {
-    const auto plain = [](char c) {
-        const char low = base::ascii_lower(c);
-        return (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == ' ' || c == '-' ||
-               c == '_' || c == '/';
-    };
-    const bool good = !name.empty() && name.size() <= 200 && name.front() != '/' &&
-                      name.back() != '/' && name.find("//") == name.npos &&
-                      std::all_of(name.begin(), name.end(), plain);
-    if (good) return {};
-    return base::fail(
-        "\"{}\" is no folder; give letters, digits, blanks, - and _, with / between levels",
-        base::printable(name, 80));
-}
-
 expected<void> take_folders(std::vector<std::string> names, draft& into) {
     if (names.empty() || names.size() > most_folders)
         return base::fail("{} folders; give 1 to {}", names.size(), most_folders);
     std::vector<std::string> known;
     for (std::string& one : names) {
-        const auto good = check_folder(one);
-        if (!good) return good;
-        // RFC 3501 5.1: in whatever case.
-        constexpr std::string_view inbox = "INBOX";
-        const bool below = one.size() > inbox.size() && one[inbox.size()] == '/';
-        const bool within = one.size() == inbox.size() || below;
-        if (within && base::iequals(std::string_view(one).substr(0, inbox.size()), inbox))
-            one.replace(0, inbox.size(), inbox);
+        auto name = folder_name(one);
+        if (!name) return name.error();
+        one = std::move(*name);
         const bool twice = std::find(known.begin(), known.end(), one) != known.end();
         if (twice) return base::fail("\"{}\" stands there twice", one);
         known.push_back(one);

@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "proto/imap/date.hpp"
+#include "rabid/folder_names.hpp"
 #include "rabid/imap_login.hpp"
 
 namespace postal::rabid {
@@ -89,15 +90,9 @@ bool population_visit::names_differ() {
     return true;
 }
 
-// A level below INBOX is below it whatever the prefix of other mailboxes is.
 std::string population_visit::name_of(std::size_t folder) const {
-    const std::string& plain = all_.recipe().plan.folders[folder];
-    if (plain == "INBOX") return plain;
-    std::string name = plain.starts_with("INBOX/") ? plain : dialogue_.told().prefix + plain;
-    const char delimiter = dialogue_.told().delimiter;
-    for (std::size_t at = name.size() - plain.size(); at < name.size(); ++at)
-        if (name[at] == '/') name[at] = delimiter == 0 ? '-' : delimiter;
-    return name;
+    const imap_untagged& told = dialogue_.told();
+    return mailbox_name(all_.recipe().plan.folders[folder], told.prefix, told.delimiter);
 }
 
 std::string population_visit::ledger_name_of(std::size_t folder) const {

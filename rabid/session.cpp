@@ -22,6 +22,13 @@ constexpr client::channel::phases counted{
     static_cast<std::size_t>(phase::connect),
     {static_cast<std::size_t>(phase::tls), static_cast<std::size_t>(phase::tls_resumed)}};
 
+// A coroutine's frame has room for all that may stand in it: for each kind of visit its own.
+template <class Visit, class... More>
+asio::awaitable<bool> talk(const visit_context& who, More&... more) {
+    Visit dialogue(who, more...);
+    co_return co_await dialogue.run();
+}
+
 }  // namespace
 
 session::session(worker_context& context, unsigned index)
@@ -147,17 +154,17 @@ asio::awaitable<bool> session::converse(bool imap, std::size_t account_number) {
                             examiner_,         plan_.users->at(account_number),
                             random_,           {account_number, index_ % servers.size()},
                             channel_.server(), {index_, appended_}};
+    bool fine = false;
     if (!imap) {
-        pop3_visit dialogue(who);
-        co_return co_await dialogue.run();
+        fine = co_await talk<pop3_visit>(who);
+    } else {
+        ++context_.shared.counts().imap_connections;
+        if (plan_.populates)
+            fine = co_await talk<population_visit>(who, *plan_.populates);
+        else
+            fine = co_await talk<imap_visit>(who);
     }
-    ++context_.shared.counts().imap_connections;
-    if (plan_.populates) {
-        population_visit filling(who, *plan_.populates);
-        co_return co_await filling.run();
-    }
-    imap_visit dialogue(who);
-    co_return co_await dialogue.run();
+    co_return fine;
 }
 
 }  // namespace postal::rabid

@@ -21,10 +21,11 @@ void visit_notes::begin(ledger::row_buffer* to, ledger::address_id mailbox,
                         ledger::address_id server, ledger::way through) {
     to_ = to;
     listed_ = complete_ = watching_ = false;
+    others_.clear();
     if (!wanted()) return;
     row_ = {};
     row_.began_us = now_us();
-    row_.mailbox = mailbox;
+    row_.mailbox = read_in_ = mailbox;
     row_.server = server;
     row_.through = through;
 }
@@ -40,6 +41,7 @@ void visit_notes::listed(std::uint64_t messages) {
 }
 
 void visit_notes::looked_at(std::uint64_t messages, std::uint64_t there) {
+    if (read_in_ != row_.mailbox) return;
     complete_ = complete_ || messages == there;
     row_.messages = std::max(row_.messages, there);
     row_.looked_at = std::min(row_.looked_at + messages, row_.messages);
@@ -51,18 +53,27 @@ void visit_notes::watching() {
     row_.began_us = row_.ended_us = now_us();
 }
 
+ledger::address_id visit_notes::turn_to(std::size_t which) {
+    read_in_ = which == 0 ? row_.mailbox : others_[which - 1];
+    return read_in_;
+}
+
 void visit_notes::nothing_new(std::uint64_t since_us) {
     if (watching_) row_.ended_us = std::max(row_.ended_us, since_us);
 }
 
 void visit_notes::waited(ledger::wait_row row) {
     const bool too_short =
-        row.how == ledger::waiting::in_idle && row.ended_us - row.began_us < ledger::told_within_us;
+        ledger::is_stretch(row.how) && row.ended_us < row.began_us + ledger::told_within_us;
     if (!wanted() || too_short) return;
     row.mailbox = row_.mailbox;
     row.server = row_.server;
     row.through = row_.through;
     to_->add(row);
+    for (const ledger::address_id each : others_) {
+        row.mailbox = each;
+        to_->add(row);
+    }
 }
 
 void visit_notes::visited() {
@@ -83,7 +94,7 @@ void visit_notes::removing(const message_key& which, std::uint64_t uid,
                                  .time_us = now_us(),
                                  .uid_validity = uid_validity,
                                  .server = row_.server,
-                                 .mailbox = row_.mailbox,
+                                 .mailbox = read_in_,
                                  .through = row_.through});
 }
 
@@ -95,6 +106,12 @@ void visit_notes::end(const ending& how) {
     if (complete_ && !watching_) row_.what = ledger::extent::complete;
     if (!watching_) row_.ended_us = now_us();
     if (row_.what != ledger::extent::complete) row_.reason = reason(how);
+    for (const ledger::address_id each : others_) {
+        ledger::visit_row other = row_;
+        other.mailbox = each;
+        other.messages = other.looked_at = 0;  // not known by mailbox
+        if (watching_) to_->add(std::move(other));
+    }
     to_->add(std::move(row_));
     to_ = nullptr;
 }

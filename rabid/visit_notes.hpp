@@ -9,8 +9,10 @@
 // A visit is complete when one reading took every message that lay there when it began.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "ledger/row_buffer.hpp"
 #include "ledger/rows.hpp"
@@ -37,11 +39,15 @@ class visit_notes {
     // Of `there` messages; the same ones count once.
     void looked_at(std::uint64_t messages, std::uint64_t there);
     void watching();
+    // --watch-folders: another mailbox is watched as that of the visit is. And in which of them is
+    // read from now on, by their order, 0 for that of the visit itself: gives that mailbox.
+    void watch_too(ledger::address_id mailbox) { others_.push_back(mailbox); }
+    ledger::address_id turn_to(std::size_t which);
     // Since the epoch: all that came in before was read.
     void nothing_new(std::uint64_t since_us);
 
-    // --watch: a session waited so long; where and how it did is known here. In IDLE only what is
-    // long enough to be held against the server.
+    // --watch: a session waited so long; where and how it did is known here. Of stretches in which
+    // the server was to tell only what is long enough to be held against it.
     void waited(ledger::wait_row row);
     // --watch over POP3: what was there at the beginning of the visit was read.
     void visited();
@@ -59,6 +65,8 @@ class visit_notes {
 
     ledger::row_buffer* to_ = nullptr;
     ledger::visit_row row_;
+    std::vector<ledger::address_id> others_;
+    ledger::address_id read_in_ = 0;
     bool listed_ = false;
     bool complete_ = false;
     bool watching_ = false;

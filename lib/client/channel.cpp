@@ -5,7 +5,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
-#include <array>
+#include <span>
 #include <utility>
 
 #include "base/release.hpp"
@@ -19,6 +19,7 @@ constexpr auto patience_after_stop = std::chrono::seconds(1);  // with greetings
 constexpr char tls_alert = 0x15;                               // RFC 8446 5.1: the type of a record
 constexpr std::size_t longest_sample = 200;                    // of a problem
 constexpr std::size_t kept_capacity = 4096;  // what a session that waits may hold on to
+constexpr std::size_t packed_at_once = 4096;
 
 // An address of the range and a port above 1023, anew for each connection.
 net::ip_endpoint draw_origin(const origin& from, base::random_source& random) {
@@ -197,7 +198,7 @@ asio::awaitable<net::read_result> channel::read() {
     for (;;) {
         const net::read_result ready = expand();
         if (ready.size != 0 || ready.why != net::fault::none) co_return ready;
-        std::array<char, 4096> piece;
+        const std::span<char> piece = std::span(shared_.inbox).first(packed_at_once);
         const net::read_result got = co_await connection_.read_some(piece);
         if (got.size == 0) co_return got;
         packed_.append(piece.data(), got.size);

@@ -143,7 +143,8 @@ expected<void> findings::list_noted(std::int64_t kind, std::uint64_t most, const
     if (is(discrepancy::missed))
         copy =
             "SELECT '', '', '', mailbox, 'not_announced', 'session ' || session || ' of ' || "
-            "observer || ' was in IDLE at ' || server || ' from ' || began || ' on', ended, way "
+            "observer || CASE waiting WHEN 'by_notify' THEN ' was to be told by NOTIFY at ' "
+            "ELSE ' was in IDLE at ' END || server || ' from ' || began || ' on', ended, way "
             "FROM mailbox_waits WHERE number = ?1";
     auto seen = file_->prepare(copy);
     if (!seen) return seen.error();

@@ -66,8 +66,9 @@ expected<void> reader::read_visits(coverage& into, bool one_store) {
 expected<void> reader::read_waits(waits& into, bool one_store) {
     auto ask = file_.prepare(
         "SELECT mailbox, number, observer, session, server, waiting, opened_us, began_us, ended_us "
-        "FROM waits WHERE waiting BETWEEN 0 AND 4 ORDER BY mailbox");
+        "FROM waits WHERE waiting BETWEEN 0 AND ?1 ORDER BY mailbox");
     if (!ask) return ask.error();
+    ask->bind_all(std::int64_t{waiting_count - 1});
     int step = SQLITE_ROW;
     while ((step = ask->step()) == SQLITE_ROW) {
         into.add(ask->number(0), {.number = ask->number(1),

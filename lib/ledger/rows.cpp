@@ -29,8 +29,8 @@ constexpr std::array<std::string_view, action_count> actions{"failed", "delayed"
                                                              "relayed", "expanded"};
 constexpr std::array<std::string_view, notice_count> notices{"visit", "poll", "answer",
                                                              "early", "idle", "notify"};
-constexpr std::array<std::string_view, waiting_count> waitings{"idling", "polling", "visiting",
-                                                               "in_idle", "notified"};
+constexpr std::array<std::string_view, waiting_count> waitings{"idling",  "polling",  "visiting",
+                                                               "in_idle", "notified", "by_notify"};
 constexpr std::array<std::string_view, 3> roles{"sender", "sink", "reader"};
 
 }  // namespace

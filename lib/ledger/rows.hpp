@@ -77,7 +77,7 @@ enum class notice : std::uint8_t {
 };
 inline constexpr std::uint8_t notice_count = 6;
 
-// A server that has not told a session in IDLE of a message for so long has not told it.
+// A server that has not told a session in IDLE, or by NOTIFY, of a message for so long has not.
 inline constexpr std::uint64_t told_within_us = 5'000'000;
 
 // How a reader waits for mail.
@@ -86,9 +86,15 @@ enum class waiting : std::uint8_t {
     polling,   // one that asks with NOOP
     visiting,  // POP3, all visits of a run together
     in_idle,   // of an idling session: a stretch in which it was told of nothing
-    notified   // an IMAP session that uses NOTIFY, as long as the mailbox was open
+    notified,  // an IMAP session that uses NOTIFY, as long as the mailbox was open
+    by_notify  // of a notified session: a stretch in which the server had agreed to tell
 };
-inline constexpr std::uint8_t waiting_count = 5;
+inline constexpr std::uint8_t waiting_count = 6;
+
+// In which a server was to tell the session of mail.
+[[nodiscard]] constexpr bool is_stretch(waiting what) noexcept {
+    return what == waiting::in_idle || what == waiting::by_notify;
+}
 
 // What a notification says became of a message for one recipient (RFC 3464 2.3.3).
 enum class action : std::uint8_t { failed, delayed, delivered, relayed, expanded };
@@ -190,7 +196,7 @@ struct visit_row {
 struct wait_row {
     std::uint64_t session = 0;    // of the observer; 0 for `visiting`
     std::uint64_t opened_us = 0;  // since then the mailbox was open
-    std::uint64_t began_us = 0;   // of in_idle: when the server had agreed to it; else opened_us
+    std::uint64_t began_us = 0;   // of a stretch: when the server had agreed to it; else opened_us
     std::uint64_t ended_us = 0;   // up to then all that the session was told of was read
     address_id mailbox = 0;
     address_id server = 0;

@@ -56,7 +56,7 @@ std::optional<std::int64_t> there_since(const told_message& one, std::int64_t se
     return least;
 }
 
-// By a session that was in IDLE long enough while it was there.
+// By a session that was to be told, in IDLE or by NOTIFY, long enough while it was there.
 bool was_missed(const told_message& one, const wait_entry& wait) {
     if (!came_later(wait, one.accepted_us)) return false;
     if (removed_from(one, wait.server, wait.ended_us)) return false;
@@ -108,11 +108,11 @@ void told_judge::find_missed(const told_message& one) {
     for (const std::int64_t server : servers_) {
         const auto since = there_since(one, server);
         if (!since) continue;
-        waits_.for_idle(one.mailbox, *since, saturated_sum(*since, in_time_us),
-                        [&](const wait_entry& wait) {
-                            if (wait.server == server && was_missed(one, wait))
-                                missed_.push_back(wait.number);
-                        });
+        waits_.for_stretches(one.mailbox, *since, saturated_sum(*since, in_time_us),
+                             [&](const wait_entry& wait) {
+                                 if (wait.server == server && was_missed(one, wait))
+                                     missed_.push_back(wait.number);
+                             });
     }
 }
 

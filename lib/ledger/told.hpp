@@ -12,13 +12,14 @@
 //
 // A session has missed a notification of a message when
 //   - it had opened the mailbox a second or more before the message was accepted,
-//   - the message was there while it was in IDLE: another session was told of it or read it then,
+//   - the message was there while it was in IDLE, or while the server had agreed to tell it by
+//     NOTIFY: another session was told of it or read it then,
 //     or it has an INTERNALDATE then, of which the end of its second counts, or the acceptance
 //     where that is later,
-//   - it stayed in IDLE for told_within_us and more from then on, ended that in order, and up to
+//   - it stayed so for told_within_us and more from then on, ended that in order, and up to
 //     that end was not told,
 //   - and until that end no reader had told the server to remove the message.
-// All by the same server. So a session does not count that was not in IDLE, had begun it later,
+// All by the same server. So a session does not count that was in neither, had begun it later,
 // ended it too early, or whose connection was lost; nor what only a POP3 visit found afterwards,
 // which does not say since when it was there. Times compare the clocks of sender, readers and, with
 // INTERNALDATE, the server.
@@ -62,7 +63,7 @@ class told_judge {
     // When anybody was told; nothing: nobody was.
     [[nodiscard]] std::optional<std::int64_t> after_us() const noexcept { return after_us_; }
     [[nodiscard]] std::span<const told_part> parts() const noexcept { return parts_; }
-    // Rows of `waits`: the stretches in IDLE in which it was not told of.
+    // Rows of `waits`: the stretches in which it was not told of.
     [[nodiscard]] std::span<const std::int64_t> missed() const noexcept { return missed_; }
 
   private:

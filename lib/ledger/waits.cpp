@@ -20,7 +20,7 @@ std::span<const wait_entry> waits::rows::of(std::int64_t mailbox) const {
 }
 
 void waits::add(std::int64_t mailbox, const wait_entry& one) {
-    (one.how == waiting::in_idle ? idle_ : stays_).add(mailbox, one);
+    (is_stretch(one.how) ? stretches_ : stays_).add(mailbox, one);
 }
 
 void waits::make_groups(std::int64_t mailbox, std::size_t first, std::size_t count) {
@@ -46,14 +46,14 @@ void waits::finish() {
     stays_reach_.resize(stays_.all.size());
     for (const auto& [mailbox, place] : stays_.places)
         make_groups(mailbox, place.first, place.second);
-    reach_.resize(idle_.all.size());
-    for (const auto& [mailbox, place] : idle_.places) {
+    reach_.resize(stretches_.all.size());
+    for (const auto& [mailbox, place] : stretches_.places) {
         const auto [first, count] = place;
-        const auto begin = idle_.all.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto begin = stretches_.all.begin() + static_cast<std::ptrdiff_t>(first);
         std::sort(begin, begin + static_cast<std::ptrdiff_t>(count),
                   [](const auto& a, const auto& b) { return a.began_us < b.began_us; });
         for (std::size_t at = first; at < first + count; ++at) {
-            const std::int64_t ended = idle_.all[at].ended_us;
+            const std::int64_t ended = stretches_.all[at].ended_us;
             reach_[at] = at == first ? ended : std::max(reach_[at - 1], ended);
         }
     }
@@ -75,16 +75,16 @@ void waits::for_waiting(std::int64_t mailbox, std::int64_t opened_us, std::int64
 }
 
 // From the last that had begun back to where none reaches that far.
-void waits::for_idle(std::int64_t mailbox, std::int64_t since_us, std::int64_t until_us,
-                     const std::function<void(const wait_entry&)>& each) const {
-    const auto all = idle_.of(mailbox);
+void waits::for_stretches(std::int64_t mailbox, std::int64_t since_us, std::int64_t until_us,
+                          const std::function<void(const wait_entry&)>& each) const {
+    const auto all = stretches_.of(mailbox);
     const auto behind = std::partition_point(
         all.begin(), all.end(), [&](const wait_entry& one) { return one.began_us <= since_us; });
     const auto from = behind - all.begin();
     const auto least = std::max<std::ptrdiff_t>(0, from - std::ptrdiff_t{most_looked_at});
     for (auto at = from; at > least; --at) {
         const wait_entry& one = all[static_cast<std::size_t>(at - 1)];
-        if (reach_[static_cast<std::size_t>(&one - idle_.all.data())] < until_us) return;
+        if (reach_[static_cast<std::size_t>(&one - stretches_.all.data())] < until_us) return;
         if (one.ended_us >= until_us) each(one);
     }
 }

@@ -2,10 +2,10 @@
 // While readers waited for mail, by mailbox: what a server could have told them of.
 //
 // Flow: waits all; all.add(mailbox, one) in order of mailboxes; all.finish(); then
-// for_waiting(mailbox, when, what to do) and for_idle(mailbox, when, what to do).
+// for_waiting(mailbox, when, what to do) and for_stretches(mailbox, when, what to do).
 // Memory: some 80 octets for each row, of which a session writes one, and one more for each stretch
-// in IDLE of told_within_us or longer. Time: no file makes one question take longer than
-// most_groups searches, and most_looked_at rows. Nothing fails.
+// in IDLE or by NOTIFY of told_within_us or longer. Time: no file makes one question take longer
+// than most_groups searches, and most_looked_at rows. Nothing fails.
 #pragma once
 
 #include <cstddef>
@@ -44,10 +44,10 @@ class waits {
     // or visited it, until `until_us`.
     void for_waiting(std::int64_t mailbox, std::int64_t opened_us, std::int64_t until_us,
                      const std::function<void(std::int64_t server, waiting how)>& each) const;
-    // Each stretch in IDLE that had begun at `since_us` and had not ended at `until_us`, of the
-    // last most_looked_at that had begun.
-    void for_idle(std::int64_t mailbox, std::int64_t since_us, std::int64_t until_us,
-                  const std::function<void(const wait_entry&)>& each) const;
+    // Each stretch in IDLE or by NOTIFY that had begun at `since_us` and had not ended at
+    // `until_us`, of the last most_looked_at that had begun.
+    void for_stretches(std::int64_t mailbox, std::int64_t since_us, std::int64_t until_us,
+                       const std::function<void(const wait_entry&)>& each) const;
 
   private:
     // The rows of one kind of a mailbox stand together.
@@ -70,7 +70,7 @@ class waits {
 
     rows stays_;
     std::unordered_map<std::int64_t, std::vector<group>> groups_;  // by mailbox
-    rows idle_;                                                    // by when they began
+    rows stretches_;                                               // by when they began
     // When the last of those up to there had ended.
     std::vector<std::int64_t> stays_reach_;
     std::vector<std::int64_t> reach_;

@@ -4,7 +4,9 @@
 
     readers.py pipelined              verified messages/s, and per CPU second, against limit_mailbox.c: POP3 with PIPELINING, and
                                       IMAP with ranges; one worker
-    readers.py idle [--count 5000]    memory of IMAP sessions in IDLE
+    readers.py idle [--count 5000] [--least 1] [--watch]
+                                      memory of IMAP sessions in IDLE, by the difference between two runs; with --watch of
+                                      sessions of rabid --watch
     readers.py dovecot [--old FOLDER] CPU of rabid and of Dovecot for 10,000 messages (50 users, 200 of 5 KiB each) that are read
                                       and deleted, over POP3 and IMAP; and of the original rabid over POP3 (FOLDER has postal
                                       and rabid 0.76, such as Debian's). That one cannot leave messages where they are, and
@@ -20,6 +22,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import smtplib
 import socketserver
@@ -173,36 +176,47 @@ def pipelined(args, folder):
         say(f"{name:20} {wall:>26} {own:>26} {theirs:>26}")
 
 
-def resident(pid):
-    found = re.search(r"VmRSS:\s+(\d+) kB", pathlib.Path(f"/proc/{pid}/status").read_text())
+def resident(pid, what="VmRSS"):
+    found = re.search(rf"{what}:\s+(\d+) kB", pathlib.Path(f"/proc/{pid}/status").read_text())
     return int(found[1]) * 1024
 
 
+def allow_descriptors(count):
+    """For the programs that are started from here on."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < count:
+        sys.exit(f"{count} open files are wanted, and the limit (ulimit -Hn) is {hard}")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, count), hard))
+
+
 def idle(args, folder):
-    """The difference between one session and many, each session's share of it."""
+    """The difference between few sessions and many, each session's share of it."""
+    allow_descriptors(args.count + 50)
     profile = folder / "idle.toml"
     profile.write_text(IDLE_PROFILE)
     with Limit(folder, 10) as server:
-        base = measure_idle(args, folder, server, profile, 1)
+        base = measure_idle(args, folder, server, profile, args.least)
         many = measure_idle(args, folder, server, profile, args.count)
     say(f"{args.count} sessions were in IDLE after {many['seconds']:.1f} s")
-    for name in ("now", "peak"):
-        say(f"{name:8} {many[name] / 2**20:8.1f} MiB, {(many[name] - base[name]) / (args.count - 1) / 1024:6.2f} KiB a session")
+    for name in ("now", "own", "peak"):
+        share = (many[name] - base[name]) / (args.count - args.least) / 1024
+        say(f"{name:8} {base[name] / 2**20:8.1f} MiB with {args.least}, {many[name] / 2**20:8.1f} MiB, {share:6.2f} KiB a session")
 
 
 def measure_idle(args, folder, server, profile, count):
     users = users_file(folder, [f"user{number}@example.com" for number in range(count)])
     record = folder / f"idle-{count}.json"
-    words = [RABID, "-p", count, "-i", "100", "-r", "1000000", "--workers", args.workers, "--profile", profile, "--record", record,
+    way = ("--watch", "25m") if args.watch else ("--profile", profile)
+    words = [RABID, "-p", count, "-i", "100", "-r", "1000000", "--workers", args.workers, *way, "--record", record,
              "--imap", f"127.0.0.1:{server.imap}", f"127.0.0.1:{server.pop3}", users]
     descriptors = f"/proc/{server.process.pid}/fd"
     before, begin = len(os.listdir(descriptors)), time.monotonic()
     process = Process(words, folder, f"idle-{count}")
     try:
-        wait_until(lambda: len(os.listdir(descriptors)) >= before + count, f"{count} connections", 60)
+        wait_until(lambda: len(os.listdir(descriptors)) >= before + count, f"{count} connections", 180)
         seconds = time.monotonic() - begin
         wait_until(nothing_done_by(process.pid), "rabid to be idle", 60)
-        memory = {"now": resident(process.pid), "peak": peak_rss(process.pid), "seconds": seconds}
+        memory = {"now": resident(process.pid), "own": resident(process.pid, "RssAnon"), "peak": peak_rss(process.pid), "seconds": seconds}
         process.stop()
     finally:
         process.kill()
@@ -359,6 +373,8 @@ def main():
     parser.add_argument("--messages", type=int, default=1000, help="of the mailbox (pipelined)")
     parser.add_argument("--connections", type=int, default=200, help="of a run, each of which reads all of them (pipelined)")
     parser.add_argument("--count", type=int, default=5000, help="sessions (idle)")
+    parser.add_argument("--least", type=int, default=1, help="sessions of the run that it is compared with (idle)")
+    parser.add_argument("--watch", action="store_true", help="sessions watch, and follow no profile (idle)")
     parser.add_argument("--workers", type=int, default=1, help="of rabid (idle)")
     parser.add_argument("--each", type=int, default=200, help="messages of a user (dovecot)")
     parser.add_argument("--rounds", type=int, default=5)

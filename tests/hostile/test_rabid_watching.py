@@ -168,8 +168,73 @@ def test_notify(programs, folder, users_file, how, read, overflows, reasons):
         watching.signal(signal.SIGTERM)
         run = watching.wait()
     said = {name: kind["sent"] for name, kind in run.record["commands"]["by_kind"].items()}
-    assert set(server.asked) <= {SPEC} and said.get("IDLE", 0) == said.get("NOOP", 0) == 0, said
+    # One NOOP before LOGOUT shows that the server would have answered.
+    assert set(server.asked) <= {SPEC} and said.get("IDLE", 0) == 0 and said.get("NOOP", 0) <= 1, said
     assert run.total("messages") == run.total("announced") == read and run.total("notify_overflows") == overflows
+    assert {error["reason"] for error in run.record["errors"]} == reasons
+
+
+class InFolders(ImapSession):
+    """INBOX is empty; in "lists" FIRST messages come behind NOTIFY, of which `server.says` tells."""
+    selected = b"INBOX"
+
+    async def namespace(self, _):
+        await self.send(b'* NAMESPACE (("" "/")) NIL NIL\r\n' + self.done())
+
+    async def status(self, rest):
+        await self.send(b"* STATUS lists (UIDNEXT %d UIDVALIDITY 1)\r\n" % (UID + 1) + self.done())
+
+    async def select(self, rest):
+        self.selected = rest.strip()
+        self.server.selected.append(self.selected)
+        if self.selected == b"lists":
+            self.mail = {UID + number: made_message(number) for number in range(1, FIRST + 1)}
+        await self.send(b"* %d EXISTS\r\n* OK [UIDVALIDITY 1]\r\n* OK [UIDNEXT %d]\r\n" % (len(self.mail), UID + 1 + len(self.mail))
+                        + self.done(b"[READ-WRITE] done"))
+
+    async def search(self, rest):
+        if self.server.says == "wild":
+            return await self.send(b"* SEARCH 4294967295 1 1 2\r\n" + self.done())
+        await self.send(b"* SEARCH" + b"".join(b" %d" % number for number in range(1, len(self.mail) + 1)) + b"\r\n" + self.done())
+
+    async def notify(self, rest):
+        self.server.asked.append(rest)
+        await self.send(self.done())
+        for line in self.server.TELLS[self.server.says]:
+            await self.send(b"* STATUS " + line + b"\r\n")
+
+    COMMANDS = ImapSession.COMMANDS | {b"NAMESPACE": namespace, b"STATUS": status, b"SELECT": select, b"SEARCH": search, b"NOTIFY": notify}
+
+
+COME = b"lists (MESSAGES %d UIDNEXT %d UIDVALIDITY 1)" % (FIRST, UID + FIRST + 1)
+FOLDERS = b"SET STATUS (SELECTED-DELAYED (MessageNew MessageExpunge)) (MAILBOXES (INBOX lists) (MessageNew MessageExpunge))"
+
+
+@pytest.mark.parametrize("says, lines, read, reasons", [
+    ("plain", [COME], FIRST, set()),
+    ("twice", [COME, COME], FIRST, set()),
+    ("wild", [COME], FIRST, {"contradiction"}),
+    ("shrunk", [b"lists (MESSAGES 0 UIDNEXT 1 UIDVALIDITY 1)", COME], FIRST, {"contradiction"}),
+    ("made anew", [b"lists (MESSAGES 1 UIDNEXT %d UIDVALIDITY 2)" % (UID + FIRST + 1)], FIRST, set()),
+    ("of nobody", [b'"Trash" (MESSAGES 9 UIDNEXT 99)', b"{3}\r\n\xff\r\n (UIDNEXT 7)", COME], FIRST, set()),
+    ("no UIDNEXT", [b"lists (MESSAGES 9)", COME], FIRST, {"contradiction"}),
+    ("2^32", [b"lists (UIDNEXT 4294967297)", b"lists (UIDNEXT 5 UIDVALIDITY 4294967296)", COME], FIRST, {"contradiction"}),
+    ("2^64", [b"lists (UIDNEXT 18446744073709551616)"], 0, {"bad_status"}),
+    ("garbage", [b"lists (UIDNEXT x)"], 0, {"bad_status"}),
+    ("not there", [b"lists (UIDNEXT 4294967295 UIDVALIDITY 1)"], FIRST, {"contradiction"})])
+def test_folders_by_notify(programs, folder, users_file, says, lines, read, reasons):
+    """What is in the folder is read once, whatever STATUS makes of it; what cannot be read ends the visit."""
+    server = HostileImap(mail=[], session=InFolders)
+    server.capabilities = [*server.capabilities, b"NOTIFY", b"NAMESPACE"]
+    server.says, server.TELLS, server.asked, server.selected = says, {says: lines}, [], []
+    with server, Sending(programs.rabid, folder, "-i", "100", "--watch", "100ms", "--watch-by", "notify", "--watch-folders", "lists",
+                         "-d", "100:0", "--imap", server.endpoint, server.endpoint, users_file(login_names(user_names(1)))) as watching:
+        times = 1 if read else 2  # who was not understood comes again
+        wait_until(lambda: server.count.sent >= read and len(server.asked) >= times, "NOTIFY, and all to be read", 15)
+        watching.signal(signal.SIGTERM)
+        run = watching.wait()
+    assert set(server.asked) == {FOLDERS} and (not read or server.selected == [b"INBOX", b"lists"])
+    assert run.total("messages") == run.total("announced") == read and run.record["integrity"]["duplicate"] == 0
     assert {error["reason"] for error in run.record["errors"]} == reasons
 
 

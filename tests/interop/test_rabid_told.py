@@ -110,3 +110,40 @@ def test_swallowed_announcements(watched, programs, folder, postal, rabid, users
     row = rows_of(done.stdout, "From the reply that accepted a message")["all"]
     assert row[:2] == ["200", "100"] and row[3:6] == ["never"] * 3
     assert "100 missed notifications" in done.stdout
+
+
+DETAIL = """
+lmtp_save_to_detail_mailbox = yes
+protocol lmtp {
+  recipient_delimiter = +
+}
+"""
+
+
+def test_folders(dovecot, programs, folder, postal, users_file, report):
+    """Mail for user+lists goes into the folder: one session by NOTIFY is told of both. Who is told of nothing has missed
+    each of them."""
+    server = dovecot(2, reading=True, extra=DETAIL)
+    server.book, server.logins = folder / "book", users_file(login_names(server.users))
+    folders = ("-i", "100", "--watch-by", "notify", "--watch-folders", "lists,Archive")
+    of_first = [server.users[0], server.users[0].replace("@", "+lists@")]
+    of_second = [user.replace("user0", "user1") for user in of_first]
+    with SwallowingProxy(server.imap) as proxy:
+        beside = watching(programs, folder, server, "beside", *folders, count=2)
+        behind = watching(programs, folder, server, "behind", *folders, endpoint=proxy.endpoint, count=1,
+                          logins=users_file(login_names(server.users[:1])))
+        with beside, behind:
+            wait_until(lambda: proxy.idling >= 1 and logged_in(server, "imap") >= 3, "all to watch")
+            pass_by(2)
+            for users in (of_first, of_second):
+                postal("-L", "-t", "2", "-c", "-1", "-M", "1", "-m", "1", "--messages", "20", "--ledger", server.book,
+                       server.endpoint, users_file(users))
+            pass_by(TOLD_WITHIN + TRUE_TO + 2)
+            end(beside, behind)
+        assert proxy.swallowed > 0
+    found, status = report(server.book)
+    assert status == 0 and found["found"] == found["announced_messages"] == 40 and found["announced_never"] == 0
+    assert found["duplicated"] == found["misdelivered"] == 0 and found["missed_notification"] == 20
+    listed = report(server.book, "missed-notification")
+    assert len({key_of(row) for row in listed}) == 20 and {row["recipient"] for row in listed} == set(of_first)
+    assert all(re.fullmatch(r"session 0 of [0-9a-f]{16} was to be told by NOTIFY at store from \S+ on", row["detail"]) for row in listed)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A proxy before an IMAP server that keeps to itself what the server announces in IDLE.
+"""A proxy before an IMAP server that keeps to itself what the server announces in IDLE, or by NOTIFY.
 
-Lines go through as they are, but for EXISTS between the continuation request of IDLE and the client's DONE. One thread for
-each connection; `swallowed` has how many lines were kept back, `idling` how many clients have been let into IDLE.
+Lines go through as they are, but for EXISTS between the continuation request of IDLE and the client's DONE, and for EXISTS
+and STATUS from the client's NOTIFY on. One thread for each connection; `swallowed` has how many lines were kept back,
+`idling` how many clients have been let into IDLE or have said NOTIFY.
 """
 import contextlib
 import re
@@ -62,6 +63,10 @@ class SwallowingProxy:
                     idle = "asked"
                 if said.endswith(b"DONE\r\n"):
                     idle = "no"
+                if b" NOTIFY SET " in octets:
+                    idle = "notify"
+                    with self.lock:
+                        self.idling += 1
                 server.sendall(octets)
             if server in ready:
                 octets = server.recv(65536)
@@ -84,7 +89,7 @@ class SwallowingProxy:
             with self.lock:
                 self.idling += 1
             return line, "idle", left
-        if idle == "idle" and re.fullmatch(rb"\* \d+ EXISTS\r\n", line):
+        if idle in ("idle", "notify") and re.fullmatch(rb"\* (\d+ EXISTS|STATUS .*)\r\n", line):
             with self.lock:
                 self.swallowed += 1
             return b"", idle, left

@@ -128,9 +128,14 @@ class imap_commands::line {
     }
 
     line& astring(std::string_view text) {
+        out_.text += ' ';
+        return first_astring(text);
+    }
+
+    // Behind what is no blank.
+    line& first_astring(std::string_view text) {
         const saying how = saying_of(text);
         good_ = good_ && how != saying::never;
-        out_.text += ' ';
         if (how == saying::literal) return literal(text.size()).append(text);
         return how == saying::quoted ? quoted(text) : append(text);
     }
@@ -266,6 +271,16 @@ imap_tag imap_commands::search(imap_output& out, imap_verb verb, std::string_vie
 
 imap_tag imap_commands::notify(imap_output& out, std::string_view events) {
     return line(*this, out, imap_verb::notify).word(events).end();
+}
+
+imap_tag imap_commands::notify(imap_output& out, std::string_view selected,
+                               std::span<const std::string> mailboxes, std::string_view events) {
+    line command(*this, out, imap_verb::notify);
+    command.word("SET STATUS").word(selected).append(" (MAILBOXES (");
+    bool first = true;
+    for (const std::string& one : mailboxes)
+        std::exchange(first, false) ? command.first_astring(one) : command.astring(one);
+    return command.append(")").word(events).append(")").end();
 }
 
 imap_tag imap_commands::fetch(imap_output& out, imap_verb verb, std::string_view set,

@@ -141,6 +141,10 @@ class imap_commands {
     imap_tag uid_expunge(imap_output& out, std::string_view set);
     // NOTIFY (RFC 5465); events: "SET (SELECTED-DELAYED (MessageNew MessageExpunge))", "NONE".
     imap_tag notify(imap_output& out, std::string_view events);
+    // The same with STATUS of mailboxes that are not selected: "(SELECTED-DELAYED (MessageNew
+    // MessageExpunge))", and "(MessageNew MessageExpunge)" of them.
+    imap_tag notify(imap_output& out, std::string_view selected,
+                    std::span<const std::string> mailboxes, std::string_view events);
 
     // The tag that was given last, and the command that was written last.
     imap_tag last() const noexcept { return tag_; }

@@ -14,9 +14,19 @@ using kind = imap_token_kind;
 
 constexpr std::size_t longest_prefix = 1024;
 
-// Those that must have a number.
-constexpr std::string_view status_items[] = {"MESSAGES", "RECENT",  "UIDNEXT", "UIDVALIDITY",
-                                             "UNSEEN",   "DELETED", "SIZE",    "HIGHESTMODSEQ"};
+// Those that must have a number, and where it goes.
+struct status_item {
+    std::string_view name;
+    std::uint64_t imap_status::*into = nullptr;
+};
+constexpr status_item status_items[] = {{"MESSAGES"},
+                                        {"RECENT"},
+                                        {"UIDNEXT", &imap_status::uid_next},
+                                        {"UIDVALIDITY", &imap_status::uid_validity},
+                                        {"UNSEEN"},
+                                        {"DELETED"},
+                                        {"SIZE"},
+                                        {"HIGHESTMODSEQ"}};
 
 }  // namespace
 
@@ -133,6 +143,8 @@ void imap_responses::on_namespace_delimiter(const imap_token& token, imap_step& 
 
 void imap_responses::on_status_name(const imap_token& token, imap_step& step) {
     if (!token.is_string()) return refuse(step);
+    kept_ = token.text;
+    status_ = {};
     state_ = state::status_open;
 }
 
@@ -142,14 +154,17 @@ void imap_responses::on_status_item(const imap_token& token, imap_step& step) {
         return;
     }
     if (token.kind != kind::atom) return refuse(step);
-    const bool known = std::any_of(std::begin(status_items), std::end(status_items),
-                                   [&](auto name) { return base::iequals(name, token.text); });
-    if (!known) return skip_value(state::status_item);
+    const auto known =
+        std::find_if(std::begin(status_items), std::end(status_items),
+                     [&](const status_item& one) { return base::iequals(one.name, token.text); });
+    if (known == std::end(status_items)) return skip_value(state::status_item);
+    item_number_ = static_cast<std::uint64_t>(known - std::begin(status_items));
     state_ = state::status_value;
 }
 
 void imap_responses::on_status_value(const imap_token& token, imap_step& step) {
     if (token.kind != kind::number) return refuse(step);
+    if (const auto into = status_items[item_number_].into) status_.*into = token.number;
     state_ = state::status_item;
 }
 

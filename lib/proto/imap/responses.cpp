@@ -277,6 +277,7 @@ void imap_responses::on_finish(const imap_token& token, imap_step& step) {
     if (token.kind != kind::end) return refuse(step);
     step.event = event_;
     step.number = number_;
+    if (event_ == imap_event::status) step.text = kept_;
     state_ = state::start;
 }
 

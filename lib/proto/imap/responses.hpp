@@ -19,7 +19,8 @@
 //   exists, recent, expunge    number
 //   vanished      range of UIDs; earlier says whether they went before this SELECT (RFC 7162)
 //   list          number: the delimiter, 0 for none; the rest was well-formed and skipped
-//   flags, status              were well-formed and skipped
+//   flags                      were well-formed and skipped
+//   status        text: the mailbox; status() was told anew
 //   personal_namespace    text: the prefix of the first of ours; number: its delimiter, 0 for none
 //   found         range of SEARCH, ESEARCH ALL or SORT; then once
 //   search_end    number: ESEARCH COUNT, or how many were found
@@ -89,6 +90,12 @@ enum class imap_event : std::uint8_t {
     broken
 };
 
+// What STATUS says of a mailbox; 0: it did not.
+struct imap_status {
+    std::uint64_t uid_next = 0;
+    std::uint64_t uid_validity = 0;
+};
+
 struct imap_step {
     std::size_t consumed = 0;
     imap_event event = imap_event::need_more;
@@ -111,6 +118,7 @@ class imap_responses {
     // The list that came last, untagged or as a response code; empty before.
     const imap_capabilities& capabilities() const noexcept { return capabilities_; }
     const imap_capabilities& enabled() const noexcept { return enabled_; }
+    const imap_status& status() const noexcept { return status_; }
 
   private:
     enum class state : std::uint8_t {
@@ -206,11 +214,12 @@ class imap_responses {
     void break_off(base::error_name why, imap_step& step) noexcept;
 
     imap_parser parser_{};
-    std::string kept_{};       // a tag, section, prefix, flags or number set, until it is given
+    std::string kept_{};  // a tag, section, prefix, flags, name or number set, until it is given
     std::string collected_{};  // a string that came as a literal, or a quoted body
     base::error_name why_{};
     imap_capabilities capabilities_{};
     imap_capabilities enabled_{};
+    imap_status status_{};
     std::uint64_t begun_ = 0;
     std::uint64_t number_ = 0;
     std::uint64_t item_number_ = 0;

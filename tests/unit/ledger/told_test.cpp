@@ -148,6 +148,13 @@ TEST_CASE("told: a session in IDLE has missed what was there and not told of") {
          {},
          false},
         {"that is no stretch in IDLE", wait(waiting::idling, 0, 0, 200), {{101, 100}}, {}, false},
+        {"a stretch by NOTIFY", wait(waiting::by_notify, 0, 10, 200), {{101, 100}}, {}, true},
+        {"it was told in that",
+         wait(waiting::by_notify, 0, 10, 200),
+         {{101, 100}, {151, 150, notice::notify, 4}},
+         {},
+         false},
+        {"that is none", wait(waiting::notified, 0, 0, 200), {{101, 100}}, {}, false},
     };
     for (const auto& row : rows) {
         INFO(row.why);
@@ -250,11 +257,12 @@ TEST_CASE("told: of many stretches in IDLE those are found in which a message wa
     known.finish();
     const auto count = [&](std::int64_t mailbox, std::int64_t since_s, std::int64_t until_s) {
         unsigned found = 0;
-        known.for_idle(mailbox, since_s * second, until_s * second, [&](const wait_entry& one) {
-            CHECK(one.began_us <= since_s * second);
-            CHECK(one.ended_us >= until_s * second);
-            ++found;
-        });
+        known.for_stretches(mailbox, since_s * second, until_s * second,
+                            [&](const wait_entry& one) {
+                                CHECK(one.began_us <= since_s * second);
+                                CHECK(one.ended_us >= until_s * second);
+                                ++found;
+                            });
         return found;
     };
     CHECK(count(7, 5'001, 5'006) == 2);

@@ -69,6 +69,11 @@ TEST_CASE("imap_commands: every command as it is sent") {
         {[](auto& to, auto& out) { return to.copy(out, verb::uid_move, "2:3", "T rash"); },
          "UID MOVE 2:3 \"T rash\""},
         {[](auto& to, auto& out) { return to.uid_expunge(out, "2"); }, "UID EXPUNGE 2"},
+        {[](auto& to, auto& out) {
+             const std::vector<std::string> names{"a", "T rash", "NIL"};
+             return to.notify(out, "(SELECTED (x))", names, "(MessageNew)");
+         },
+         R"(NOTIFY SET STATUS (SELECTED (x)) (MAILBOXES (a "T rash" "NIL") (MessageNew)))"},
     };
     imap_commands commands;
     imap_output out;

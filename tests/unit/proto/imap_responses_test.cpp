@@ -93,8 +93,8 @@ TEST_CASE("imap_responses: untagged data") {
         {"* LIST (\\x) \"\\\\\" \"a b\" (\"CHILDINFO\" (\"S\"))\r\n* LIST () \".\" 12\r\n",
          {"list 92", "list 46"},
          "extended, RFC 5258; and a number for a name"},
-        {"* STATUS {2}\r\nab (X (1 2) MESSAGES 231 UIDNEXT 44292)\r\n", {"status"}, ""},
-        {"* STATUS b ()\r\n", {"status"}, ""},
+        {"* STATUS {2}\r\nab (X (1 2) MESSAGES 231 UIDNEXT 44292)\r\n", {"status ab"}, ""},
+        {"* STATUS b ()\r\n", {"status b"}, ""},
         {"* NAMESPACE ((\"\" \"/\")) NIL NIL\r\n* NAMESPACE ((\"INBOX.\" \".\")) NIL ((\"#\" "
          "NIL))\r\n",
          {"namespace '' 47", "namespace 'INBOX.' 46"},
@@ -324,6 +324,11 @@ TEST_CASE("imap_responses: what is told in lists can be asked for") {
     CHECK_FALSE(responses.capabilities().has(imap_capability::literal_plus));
     CHECK(responses.enabled().has(imap_capability::qresync));
     CHECK(responses.enabled().mechanisms().empty());
+    tell("* STATUS a (UIDVALIDITY 7 X (1 2) UIDNEXT 9223372036854775807 MESSAGES 3)\r\n");
+    CHECK(responses.status().uid_validity == 7);
+    CHECK(responses.status().uid_next == 9223372036854775807U);
+    tell("* STATUS a (MESSAGES 3)\r\n");
+    CHECK(responses.status().uid_next == 0);
 }
 
 TEST_CASE("imap_responses: a session with Dovecot") {
@@ -333,7 +338,7 @@ TEST_CASE("imap_responses: a session with Dovecot") {
     CHECK(lines.back() == "tagged a27 ok 'Logout completed.'");
     const std::string expected[] = {
         "list 46",
-        "status",
+        "status INBOX",
         "date 20-Nov-2026 20:16:57 +0000",
         "modseq 4",
         "envelope",
