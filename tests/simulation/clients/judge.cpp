@@ -89,7 +89,7 @@ void judge_sums(const scenario& of, const truth& is, const outcome& what, verdic
     must.equal("commands", commands.sent,
                commands.ok + commands.no + commands.bad + commands.unanswered);
     must.between("connections", counted.connections, is.greeted, is.made);
-    if (of.which == client_kind::receiver) return;
+    if (of.serves()) return;
     must.equal("times of connecting", counted.latency[0].count(), counted.connections);
     const std::uint64_t tickets =
         of.which == client_kind::sender ? counted.started : counted.connections;
@@ -209,10 +209,11 @@ void judge(const scenario& of, const simulated_system& below, const house& serve
     if (of.which == client_kind::reader) judge_reader(of, below, servers, is, what.counted, must);
     if (of.which == client_kind::sender) judge_sender(of, servers, is, what, must);
     if (of.which == client_kind::receiver) judge_receiver(of, below, is, what, must);
+    if (of.which == client_kind::deliverer && !is.garbage) judge_agents(of, below, what);
     if (is.garbage) return;
     judge_waiting(of, is, must);
     // A run that ends by itself has done all that was asked for.
-    const bool serves = of.which == client_kind::receiver;
+    const bool serves = of.serves();
     const bool by_itself = what.ended < of.gently && !of.lmtp && !serves;
     const std::uint64_t tickets =
         of.which == client_kind::sender ? what.counted.started : what.counted.connections;

@@ -69,6 +69,13 @@ struct said {
     std::uint64_t octets = 0;  // of a message
 };
 
+// Of a client of lmtp-deliver: what it was told of one recipient's message.
+struct heard_answer {
+    std::shared_ptr<const std::string> text;
+    unsigned recipient = 0;
+    unsigned code = 0;
+};
+
 // Of a connection, for as long as the run is judged.
 struct log_of_line {
     protocol spoken = protocol::pop3;
@@ -77,6 +84,8 @@ struct log_of_line {
     std::uint64_t whole = 0;     // messages (over LMTP: recipients) that an answer was due for
     std::uint64_t accepted = 0;  // the same of a client, that it heard 250 for
     bool bad_manners = false;    // it said what is no answer
+    std::vector<std::shared_ptr<const std::string>> sent{};  // by a client, perhaps not whole
+    std::vector<heard_answer> heard{};
 };
 
 // What all servers of a run share.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run.hpp"
 
+#include <cstdio>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <boost/asio/post.hpp>
@@ -19,6 +21,11 @@
 #include "bhm/plan.hpp"
 #include "bhm/session.hpp"
 #include "bhm/worker_context.hpp"
+#include "lmtp-deliver/options.hpp"
+#include "lmtp-deliver/phases.hpp"
+#include "lmtp-deliver/plan.hpp"
+#include "lmtp-deliver/session.hpp"
+#include "lmtp-deliver/worker_context.hpp"
 #include "load/worker.hpp"
 #include "must.hpp"
 #include "postal/phases.hpp"
@@ -51,6 +58,7 @@ std::string address_of(std::size_t account) {
 
 std::size_t phases_of(const scenario& of) {
     if (of.which == client_kind::receiver) return bhm::phase_names().size();
+    if (of.which == client_kind::deliverer) return lmtp_deliver::phase_names().size();
     return of.which == client_kind::sender ? sender::phase_count : rabid::phase_count;
 }
 
@@ -67,9 +75,16 @@ std::unique_ptr<peer> make_server(house& of, line& to, log_of_line& log,
     return make_smtp_server(of, to, log, std::move(bad));
 }
 
-content draw_content(base::random_source& random) {
+content draw_content(const scenario& of, base::random_source& random) {
+    if (of.which == client_kind::deliverer) return content::ours;  // told apart by its octets
     const std::uint64_t which = random.below(10);
-    return which < 8 ? content::ours : which == 8 ? content::changed : content::foreign;
+    if (which == 8 && of.changes) return content::changed;
+    return which < 9 ? content::ours : content::foreign;
+}
+
+// Of the machine: messages are files of its own.
+int lowest_free_descriptor() {
+    return base::file_descriptor(::dup(0)).get();
 }
 
 // What the program's main thread does: tells the worker when to end.
@@ -107,13 +122,10 @@ void run_sessions(Plan& plan, const scenario& of, simulated_system& below, load:
 }
 
 // Clients come when the scenario says so, each from an address of its own.
-void run_server(const scenario& of, const std::vector<std::string>& words, simulated_system& below,
-                load::worker& worker, outcome& made) {
-    bhm::options chosen;
-    must(bhm::parse_options(chosen, words));
-    const auto plan = must(bhm::make_plan(std::move(chosen)));
+template <class Session, class Context>
+void serve_clients(Context& context, const scenario& of, simulated_system& below,
+                   load::worker& worker, outcome& made) {
     serve::session_slots slots(1000, {});
-    bhm::worker_context context(*plan, worker, nullptr);
     std::uint64_t number = 0;
     const auto let_in = [&] {
         auto place = slots.take();
@@ -124,17 +136,60 @@ void run_server(const scenario& of, const std::vector<std::string>& words, simul
         serve::accepted_client who{.socket = {base::file_descriptor(below.dial(from)), AF_INET},
                                    .where = std::move(*place),
                                    .number = ++number};
-        worker.spawn(serve::serve_client<bhm::session>(context, std::move(who)));
+        worker.spawn(serve::serve_client<Session>(context, std::move(who)));
     };
     for (const nanoseconds when : of.mail)
         below.at(when, [&] { asio::post(worker.context(), let_in); });
     run_worker(of, below, worker, made, [](load::worker&) {});
 }
 
-void run_program(const scenario& of, const std::vector<std::string>& words, simulated_system& below,
-                 load::worker& worker, outcome& made) {
+void run_receiver(const scenario& of, const std::vector<std::string>& words,
+                  simulated_system& below, load::worker& worker, outcome& made) {
+    bhm::options chosen;
+    must(bhm::parse_options(chosen, words));
+    const auto plan = must(bhm::make_plan(std::move(chosen)));
+    bhm::worker_context context(*plan, worker, nullptr);
+    serve_clients<bhm::session>(context, of, below, worker, made);
+}
+
+}  // namespace
+
+// The guardian is the machine's, and never finds that the server is gone; nobody reads the log.
+struct beside_agents {
+    os::guardian guardian = must(os::guardian::start({.most_children = 1000}));
+    std::unique_ptr<lmtp_deliver::agent_log> log;
+
+    beside_agents() {
+        std::FILE* const nowhere = std::fopen("/dev/null", "w");
+        std::FILE* const before = std::exchange(stderr, nowhere);
+        log = std::make_unique<lmtp_deliver::agent_log>(lmtp_deliver::log_target::standard_error);
+        stderr = before;
+    }
+};
+
+namespace {
+
+void run_deliverer(const scenario& of, const std::vector<std::string>& words, beside_agents& beside,
+                   simulated_system& below, load::worker& worker, outcome& made) {
+    lmtp_deliver::options chosen;
+    must(lmtp_deliver::parse_options(chosen, words));
+    const auto plan = must(lmtp_deliver::make_plan(std::move(chosen)));
+    beside.log->next_interval();
+    lmtp_deliver::dispatcher slots({.slots = plan->chosen.max_deliveries,
+                                    .longest = plan->chosen.max_queued,
+                                    .a_recipient = plan->chosen.agents_of_a_recipient()});
+    lmtp_deliver::account_lookups lookups;
+    lmtp_deliver::worker_context context(*plan, worker, must(os::spawner::create()),
+                                         {slots, *beside.log, beside.guardian, lookups});
+    serve_clients<lmtp_deliver::session>(context, of, below, worker, made);
+}
+
+void run_program(const scenario& of, const std::vector<std::string>& words, beside_agents& beside,
+                 simulated_system& below, load::worker& worker, outcome& made) {
     const program::run_identity identity{.seed = of.seed, .run = 1};
-    if (of.which == client_kind::receiver) return run_server(of, words, below, worker, made);
+    if (of.which == client_kind::receiver) return run_receiver(of, words, below, worker, made);
+    if (of.which == client_kind::deliverer)
+        return run_deliverer(of, words, beside, below, worker, made);
     if (of.which == client_kind::sender) {
         sender::options chosen;
         must(sender::parse_options(chosen, words));
@@ -152,7 +207,7 @@ void run_program(const scenario& of, const std::vector<std::string>& words, simu
 
 }  // namespace
 
-apparatus::apparatus() {
+apparatus::apparatus() : beside_agents_(std::make_unique<beside_agents>()) {
     std::string made = std::filesystem::temp_directory_path() / "postal-clients-XXXXXX";
     if (mkdtemp(made.data()) == nullptr) throw std::runtime_error("no temporary folder");
     folder_ = made;
@@ -177,12 +232,12 @@ void apparatus::fill(const scenario& of, house& servers, base::random_source& ra
         mailbox& box = servers.boxes[address_of(each)];
         box.address = address_of(each);
         for (std::uint64_t more = random.below(of.most_messages + 1); more > 0; --more)
-            put_something(box, random);
+            put_something(of, box, random);
     }
 }
 
-void apparatus::put_something(mailbox& into, base::random_source& random) {
-    const content what = draw_content(random);
+void apparatus::put_something(const scenario& of, mailbox& into, base::random_source& random) {
+    const content what = draw_content(of, random);
     into.put(what, press_.make(what, into.address, random));
 }
 
@@ -192,12 +247,13 @@ errand apparatus::errand_of(const scenario& of, base::random_source& random) {
                 .chunks = random.below(2) == 0};
     mailbox box{.address = address_of(0)};
     for (std::uint64_t more = random.below(8); more > 0; --more)
-        put_something(box, random);
+        put_something(of, box, random);
     made.messages = std::move(box.messages);
     return made;
 }
 
 outcome apparatus::perform(const scenario& of) {
+    const int lowest = lowest_free_descriptor();
     base::random_source random(base::mix(of.seed, 1, 2));
     outcome made{.counted = stats::tally(phases_of(of))};
     house servers{.traits = of.traits, .exclusive = of.exclusive, .any_may_go = of.any_may_go};
@@ -205,37 +261,41 @@ outcome apparatus::perform(const scenario& of) {
     press_.begin_run();
     if (reads) fill(of, servers, random);
     std::deque<log_of_line> logs;
-    simulated_system below({.traits =
-                                [&](std::size_t number) {
-                                    logs.emplace_back();
-                                    return traits_of_line(of, number);
-                                },
-                            .server =
-                                [&](line& to) {
-                                    log_of_line& log = logs[to.number()];
-                                    log.spoken = spoken_on(of, to.port());
-                                    return make_server(servers, to, log,
-                                                       bad_answers_of_line(of, to.number()));
-                                }},
-                           longest_run);
+    simulated_system below(
+        {.traits =
+             [&](std::size_t number) {
+                 logs.emplace_back();
+                 return traits_of_line(of, number);
+             },
+         .server =
+             [&](line& to) {
+                 log_of_line& log = logs[to.number()];
+                 auto bad = bad_answers_of_line(of, to.number());
+                 if (of.serves()) {
+                     log.spoken = of.lmtp ? protocol::lmtp : protocol::smtp;
+                     return make_smtp_client(servers, to, log, std::move(bad),
+                                             errand_of(of, random));
+                 }
+                 log.spoken = spoken_on(of, to.port());
+                 return make_server(servers, to, log, std::move(bad));
+             },
+         .child = [&](std::size_t number) { return traits_of_agent(of, number); }},
+        longest_run);
     for (const nanoseconds when : reads ? of.mail : std::vector<nanoseconds>())
         below.at(when, [&] {
-            put_something(servers.boxes[address_of(random.below(of.accounts))], random);
+            put_something(of, servers.boxes[address_of(random.below(of.accounts))], random);
             for (const auto& tell : servers.told)
                 tell();
         });
     {
-        load::worker worker({.index = 0,
-                             .of = 1,
-                             .phases = phases_of(of),
-                             .serves = of.which == client_kind::receiver},
+        load::worker worker({.index = 0, .of = 1, .phases = phases_of(of), .serves = of.serves()},
                             [&](load::worker&, nanoseconds, const stats::tally& counts, bool) {
                                 made.counted.merge(counts);
                             });
         std::vector<std::string> words = of.words;
-        if (of.which != client_kind::receiver)
+        if (!of.serves())
             words.insert(words.end(), {reads ? "127.0.0.1" : "127.0.0.1:24", list_of(of.accounts)});
-        run_program(of, words, below, worker, made);
+        run_program(of, words, *beside_agents_, below, worker, made);
     }
     made.digest = below.digest();
     made.steps = below.steps();
@@ -243,6 +303,7 @@ outcome apparatus::perform(const scenario& of) {
     if (made.wrong.empty()) judge(of, below, servers, made);
     if (below.open_descriptors() != 0)
         made.wrong.push_back(fmt::format("{} descriptors leak", below.open_descriptors()));
+    if (lowest_free_descriptor() != lowest) made.wrong.emplace_back("files are left open");
     return made;
 }
 

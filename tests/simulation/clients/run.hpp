@@ -25,6 +25,9 @@ struct outcome {
     std::vector<std::string> wrong{};
 };
 
+// What the main thread of lmtp-deliver makes once.
+struct beside_agents;
+
 // What is the same for all runs.
 class apparatus {
   public:
@@ -38,14 +41,16 @@ class apparatus {
     [[nodiscard]] std::string list_of(unsigned accounts) const;
     void fill(const scenario& of, house& servers, postal::base::random_source& random);
     errand errand_of(const scenario& of, postal::base::random_source& random);
-    void put_something(mailbox& into, postal::base::random_source& random);
+    void put_something(const scenario& of, mailbox& into, postal::base::random_source& random);
 
     press press_;
+    std::unique_ptr<beside_agents> beside_agents_;
     std::string folder_;
 };
 
 // In words, what does not fit; each sum of the program's against what the servers know that it has
 // read.
 void judge(const scenario& of, const simulated_system& below, const house& servers, outcome& what);
+void judge_agents(const scenario& of, const simulated_system& below, outcome& what);
 
 }  // namespace clients

@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::uint64_t of_scenarios = 0x7265616465727321U;
+constexpr std::uint64_t of_agents = 0x6167656e74732020U;
 constexpr std::uint64_t of_lines = 0x6c696e6573206f66U;
 constexpr std::uint64_t of_answers = 0x616e73776572733fU;
 
@@ -51,7 +52,7 @@ void draw_sender(scenario& into, random_source& random) {
         if (happens(random, percent)) add_words(into, words);
     };
     static constexpr const char* sizes[]{"fixed:600", "uniform:1,3K", "lognormal:4K,1,200K"};
-    static constexpr const char* bodies[]{"ascii", "crlf-edge,dots", "ascii,8bit,multipart"};
+    static constexpr const char* bodies[]{"ascii", "dots", "crlf-edge,8bit", "multipart"};
     static constexpr const char* pipelining[]{"auto", "overlap", "off"};
     into.lmtp = happens(random, 50);
     if (into.lmtp) into.words.emplace_back("--lmtp");
@@ -87,10 +88,9 @@ void draw_reader(scenario& into, random_source& random) {
     if (into.any_may_go) into.words.emplace_back("--delete-foreign");
     const std::string profile = one_of(random, profiles);
     with(60, {"--profile", profile});
-    if (happens(random, 20)) {
-        into.tickets = 1 + random.below(40);
-        add_words(into, {"--connections", std::to_string(into.tickets)});
-    }
+    // More than hundreds show nothing new.
+    into.tickets = 1 + random.below(happens(random, 20) ? 40 : 400);
+    add_words(into, {"--connections", std::to_string(into.tickets)});
     into.watches = happens(random, 25);
     if (into.watches) {
         add_words(into, {"--watch", fmt::format("{}ms", 50 + random.below(3000))});
@@ -124,18 +124,42 @@ void draw_receiver(scenario& into, random_source& random) {
                   {"--delay", fmt::format("{}={}ms", one_of(random, stages), random.below(3000))});
 }
 
+void draw_deliverer(scenario& into, random_source& random) {
+    const auto with = [&](unsigned percent, std::initializer_list<std::string> words) {
+        if (happens(random, percent)) add_words(into, words);
+    };
+    static constexpr unsigned shares[]{0, 10, 50, 100};
+    into.lmtp = into.pauses = true;
+    into.exact = false;
+    into.most_agents = 1 + static_cast<unsigned>(random.below(5));
+    into.agent_timeout = seconds(1 + random.below(4));
+    into.bad_agents = one_of(random, shares);
+    into.keeps_crlf = happens(random, 50);
+    add_words(into, {"--agent", "/bin/true", "--allow-root-agent", "--env", "HOME=/", "--env",
+                     "USER=nobody", "--min-free", "0", "--max-deliveries",
+                     std::to_string(into.most_agents), "--timeout",
+                     fmt::format("{}s", into.agent_timeout / seconds(1)), "--line-ends",
+                     into.keeps_crlf ? "crlf" : "lf"});
+    with(40, {"--max-per-recipient", "1"});
+    with(40, {"--max-queued", std::to_string(random.below(6))});
+    with(30, {"--queue-timeout", fmt::format("{}s", 1 + random.below(5))});
+    with(20, {"--memory-limit", "1"});
+}
+
 void draw_options(scenario& into, random_source& random) {
     static constexpr seconds timeouts[]{seconds(1), seconds(5), seconds(60)};
     static constexpr unsigned accounts[]{1, 2, 3, 10};
     into.accounts = one_of(random, accounts);
     into.timeout = one_of(random, timeouts);
-    add_words(into, {"--timeout", fmt::format("{}s", into.timeout / seconds(1))});
-    into.which = static_cast<client_kind>(random.below(3));
-    if (into.which != client_kind::receiver)
-        add_words(into, {"--seed", std::to_string(random.below(1'000'000))});
+    into.which = static_cast<client_kind>(random.below(4));
+    const bool delivers = into.which == client_kind::deliverer;
+    add_words(into, {delivers ? "--client-timeout" : "--timeout",
+                     fmt::format("{}s", into.timeout / seconds(1))});
+    if (!into.serves()) add_words(into, {"--seed", std::to_string(random.below(1'000'000))});
     if (into.which == client_kind::sender) draw_sender(into, random);
     if (into.which == client_kind::reader) draw_reader(into, random);
     if (into.which == client_kind::receiver) draw_receiver(into, random);
+    if (delivers) draw_deliverer(into, random);
 }
 
 void draw_world(scenario& into, random_source& random) {
@@ -143,6 +167,7 @@ void draw_world(scenario& into, random_source& random) {
     static constexpr unsigned shares[]{0, 0, 10, 40, 100};
     static constexpr milliseconds latencies[]{milliseconds(0), milliseconds(1), milliseconds(300)};
     into.most_messages = one_of(random, messages);
+    into.changes = happens(random, 25);
     into.broken_lines = one_of(random, shares);
     into.bad_answers = one_of(random, shares);
     into.garbage = happens(random, 15);
@@ -157,7 +182,7 @@ void draw_world(scenario& into, random_source& random) {
                    .thinks = microseconds(happens(random, 50) ? random.below(20'000) : 0)};
     into.gently = milliseconds(1 + random.below(happens(random, 50) ? 3'000 : 30'000));
     into.at_once = into.gently + milliseconds(random.below(20'000));
-    const bool many = into.watches || into.which == client_kind::receiver;
+    const bool many = into.watches || into.serves();
     for (std::uint64_t more = random.below(many ? 30 : 5); more > 0; --more)
         into.mail.push_back(milliseconds(
             random.below(static_cast<std::uint64_t>(into.gently / milliseconds(1)) + 1)));
@@ -174,6 +199,36 @@ scenario draw(std::uint64_t seed) {
     return made;
 }
 
+child_traits traits_of_agent(const scenario& of, std::size_t number) {
+    random_source random(postal::base::mix(of.seed, of_agents, number));
+    using beginning = child_traits::beginning;
+    static constexpr int statuses[]{1, 64, 67, 71, 75, 77, 255};
+    static constexpr std::size_t printed[]{0, 0, 30, 3'000};
+    constexpr std::size_t more_than_a_pipe_holds = 200'000;
+    child_traits made;
+    made.lasts = microseconds(random.below(happens(random, 70) ? 20'000 : 3'000'000));
+    made.prints = happens(random, 3) ? more_than_a_pipe_holds : one_of(random, printed);
+    if (!happens(random, of.bad_agents)) return made;
+    switch (random.below(6)) {
+        case 0:
+            made.begins = happens(random, 50) ? beginning::no_process : beginning::no_program;
+            break;
+        case 1:
+            made.signal = happens(random, 50) ? 11 : 15;
+            break;
+        case 2:
+            made.ends = false;
+            made.heeds_term = happens(random, 50);
+            break;
+        case 3:
+            made.stops = 1 + static_cast<unsigned>(random.below(4));
+            break;
+        default:
+            made.status = one_of(random, statuses);
+    }
+    return made;
+}
+
 line_traits traits_of_line(const scenario& of, std::size_t number) {
     random_source random(postal::base::mix(of.seed, of_lines, number));
     static constexpr std::size_t pieces[]{0, 0, 1, 7, 1460, 16384};
@@ -183,6 +238,7 @@ line_traits traits_of_line(const scenario& of, std::size_t number) {
         nanoseconds(random.below(static_cast<std::uint64_t>(of.most_latency.count()) + 1));
     made.piece = one_of(random, pieces);
     made.gap = microseconds(random.below(made.piece > 1000 ? 300 : 3));
+    if (happens(random, 60)) made.small_from = random.below(4'000);
     made.room = one_of(random, rooms);
     if (!happens(random, of.broken_lines)) return made;
     made.what = static_cast<mishap>(1 + random.below(7));
@@ -202,7 +258,7 @@ std::vector<bad_answer> bad_answers_of_line(const scenario& of, std::size_t numb
 }
 
 std::string text(const scenario& of) {
-    static constexpr const char* names[]{"postal", "rabid", "bhm"};
+    static constexpr const char* names[]{"postal", "rabid", "bhm", "lmtp-deliver"};
     return fmt::format(
         "seed {}: {} {}\n  {} accounts with up to {} messages, {} more come; {} % of connections "
         "break, {} % have bad answers{}; ends at {} ms, at once at {} ms\n",

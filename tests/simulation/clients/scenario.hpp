@@ -12,7 +12,8 @@
 
 namespace clients {
 
-enum class client_kind : std::uint8_t { sender, reader, receiver };  // postal, rabid, bhm
+// postal, rabid, bhm, lmtp-deliver
+enum class client_kind : std::uint8_t { sender, reader, receiver, deliverer };
 
 struct scenario {
     std::uint64_t seed = 0;
@@ -23,6 +24,7 @@ struct scenario {
     unsigned most_messages = 0;  // in a mailbox when the run begins
     bool exclusive = true;
     bool any_may_go = false;
+    bool changes = false;  // some of the mail was changed, which takes long to explain
     bool watches = false;
     bool pauses = false;                 // sessions may be quiet on purpose
     nanoseconds timeout{0};              // of a step
@@ -38,9 +40,18 @@ struct scenario {
     unsigned bad_answers = 0;        // per cent of connections with a server that behaves badly
     bool garbage = false;            // and may say what is no answer
     nanoseconds most_latency{0};
+    unsigned most_agents = 0;  // at once
+    unsigned bad_agents = 0;   // per cent of them
+    bool keeps_crlf = false;   // for agents
+    nanoseconds agent_timeout{0};
+
+    [[nodiscard]] bool serves() const noexcept {
+        return which == client_kind::receiver || which == client_kind::deliverer;
+    }
 };
 
 [[nodiscard]] scenario draw(std::uint64_t seed);
+[[nodiscard]] child_traits traits_of_agent(const scenario& of, std::size_t number);
 [[nodiscard]] line_traits traits_of_line(const scenario& of, std::size_t number);
 [[nodiscard]] std::vector<bad_answer> bad_answers_of_line(const scenario& of, std::size_t number);
 [[nodiscard]] std::string text(const scenario& of);

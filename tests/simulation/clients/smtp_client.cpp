@@ -32,7 +32,9 @@ class smtp_client final : public dialogue {
         unsigned code = 0;
         std::from_chars(said.data(), said.data() + std::min<std::size_t>(3, said.size()), code);
         const bool more = said.size() > 3 && said[3] == '-';
-        if (!more && code != 421) act_on(code);
+        // Of one recipient it is a reply like others (RFC 2033 4.2).
+        const bool of_recipient = !awaited_.empty() && awaited_.front() == stage::end;
+        if (!more && (code != 421 || of_recipient)) act_on(code);
         return end + 2;
     }
 
@@ -45,6 +47,7 @@ class smtp_client final : public dialogue {
         awaited_.pop_front();
         const bool fine = code < 400;
         refused_ = refused_ || !fine;
+        all_taken_ = all_taken_ && (fine || at != stage::rcpt);
         switch (at) {
             case stage::banner:
                 if (fine)
@@ -52,7 +55,10 @@ class smtp_client final : public dialogue {
                         {stage::hello});
                 break;
             case stage::hello:
+                begin_message();
+                break;
             case stage::reset:
+                if (in_hand_) ++sent_;  // it is not tried again
                 begin_message();
                 break;
             case stage::mail:
@@ -66,6 +72,8 @@ class smtp_client final : public dialogue {
                 break;
             case stage::end:
                 log_.accepted += fine ? 1 : 0;
+                if (all_taken_)
+                    log_.heard.push_back({does_.messages[sent_].text, answered_++, code});
                 if (!awaits(stage::end)) end_message();
                 break;
             case stage::quit:
@@ -91,6 +99,8 @@ class smtp_client final : public dialogue {
 
     void begin_message() {
         refused_ = false;
+        all_taken_ = in_hand_ = true;
+        answered_ = 0;
         if (sent_ == does_.messages.size()) return say("QUIT\r\n", {stage::quit});
         std::string text = "MAIL FROM:<sender@example.org>\r\n";
         if (!does_.pipelines) return say(text, {stage::mail});
@@ -143,12 +153,14 @@ class smtp_client final : public dialogue {
     }
 
     void mark_sent(const stored& which) {
+        log_.sent.push_back(which.text);
         for (std::size_t each = 0; each < ends(); ++each)
             mark_message(which);
     }
 
     void end_message() {
         ++sent_;
+        in_hand_ = false;
         refused_ ? reset() : begin_message();
     }
     void reset() {
@@ -160,6 +172,9 @@ class smtp_client final : public dialogue {
     std::deque<stage> awaited_;
     std::size_t sent_ = 0;
     bool refused_ = false;
+    bool in_hand_ = false;   // a message that was not answered yet
+    bool all_taken_ = true;  // recipients of the message in hand
+    unsigned answered_ = 0;  // of these
 };
 
 }  // namespace

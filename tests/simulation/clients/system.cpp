@@ -12,12 +12,12 @@ namespace {
 
 thread_local simulated_system* of_this_thread = nullptr;
 
+}  // namespace
+
 int failed(int number) noexcept {
     errno = number;
     return -1;
 }
-
-}  // namespace
 
 // ---- the server's side of a line ----
 
@@ -25,11 +25,8 @@ int failed(int number) noexcept {
 void line::say(std::string_view octets, nanoseconds after) {
     if (lost_ || client_.ended || server_left_) return;
     in_.next_departure = std::max(in_.next_departure, of_.now() + after);
-    constexpr std::uint64_t small_pieces_until = 4000;
     while (!octets.empty()) {
-        const bool whole =
-            traits_.piece == 0 || (traits_.piece < 1000 && in_.said > small_pieces_until);
-        std::string part(octets.substr(0, whole ? octets.size() : traits_.piece));
+        std::string part(octets.substr(0, next_piece(octets.size())));
         octets.remove_prefix(part.size());
         in_.said += part.size();
         in_.next_arrival = std::max(in_.next_arrival, in_.next_departure + traits_.latency);
@@ -37,6 +34,18 @@ void line::say(std::string_view octets, nanoseconds after) {
                [this, part = std::move(part)]() mutable { arrive(std::move(part)); });
         in_.next_arrival += traits_.gap;
     }
+}
+
+// Small ones for a stretch of the stream; it is another one on each line.
+std::size_t line::next_piece(std::size_t most) const noexcept {
+    constexpr std::size_t small = 1000;
+    constexpr std::uint64_t small_octets = 400;
+    if (traits_.piece == 0) return most;
+    if (traits_.piece >= small) return traits_.piece;
+    if (in_.said < traits_.small_from)
+        return static_cast<std::size_t>(
+            std::min<std::uint64_t>(most, traits_.small_from - in_.said));
+    return in_.said < traits_.small_from + small_octets ? traits_.piece : most;
 }
 
 void line::hang_up(nanoseconds after) {
@@ -113,7 +122,8 @@ simulated_system* simulated_system::current() noexcept {
 }
 
 void simulated_system::at(nanoseconds when, std::function<void()> what) {
-    to_come_.push({std::max(when, now_), order_++, std::move(what)});
+    to_come_.push_back({std::max(when, now_), order_++, std::move(what)});
+    std::push_heap(to_come_.begin(), to_come_.end());
 }
 
 void simulated_system::note(std::uint64_t what) noexcept {
@@ -124,8 +134,8 @@ void simulated_system::note(std::uint64_t what) noexcept {
 // ---- readiness ----
 
 simulated_system::object* simulated_system::find(int which) noexcept {
-    const auto found = open_.find(which);
-    return found == open_.end() ? nullptr : &found->second;
+    const auto place = static_cast<std::size_t>(which - first_descriptor);
+    return which >= first_descriptor && place < objects_.size() ? objects_[place].get() : nullptr;
 }
 
 line* simulated_system::socket_of(int which) noexcept {
@@ -141,12 +151,17 @@ std::uint32_t simulated_system::ready(const object& one) const noexcept {
             return (one.count > 0 ? std::uint32_t{EPOLLIN} : 0U) | EPOLLOUT;
         case kind::socket:
             return one.of == nullptr ? 0 : one.of->ready();
+        case kind::pipe:
+            return (one.through->text.empty() ? 0U : std::uint32_t{EPOLLIN}) |
+                   (one.through->writers == 0 ? std::uint32_t{EPOLLHUP} : 0U);
+        case kind::child:
+            return one.process->over() ? std::uint32_t{EPOLLIN} : 0U;
         case kind::epoll:
             break;
     }
     const bool any = std::any_of(one.watches.begin(), one.watches.end(), [&](const auto& watch) {
         const std::uint32_t wanted = watch->event.events | EPOLLERR | EPOLLHUP;
-        return watch->armed && (ready(open_.at(watch->which)) & wanted) != 0;
+        return watch->armed && (ready(object_at(watch->which)) & wanted) != 0;
     });
     return any ? std::uint32_t{EPOLLIN} : 0U;
 }
@@ -167,7 +182,7 @@ int simulated_system::collect(object& epoll, epoll_event* events, int most) {
         if (found == most) break;
         if (!watch->armed) continue;
         const std::uint32_t wanted = watch->event.events | EPOLLERR | EPOLLHUP;
-        const std::uint32_t seen = ready(open_.at(watch->which)) & wanted;
+        const std::uint32_t seen = ready(object_at(watch->which)) & wanted;
         if (seen == 0 || (watch->event.events & EPOLLET) != 0) watch->armed = false;
         if (seen == 0) continue;
         events[found].events = seen;
@@ -181,15 +196,16 @@ int simulated_system::wait(int epoll, epoll_event* events, int most, int millise
     const nanoseconds until =
         milliseconds < 0 ? nanoseconds::max() : now_ + std::chrono::milliseconds(milliseconds);
     for (;;) {
-        const int found = collect(open_.at(epoll), events, most);
+        const int found = collect(object_at(epoll), events, most);
         if (found > 0 || milliseconds == 0) return found;
         if (to_come_.empty() && milliseconds < 0) throw stuck("a wait for nothing");
-        if (to_come_.empty() || to_come_.top().when > until) {
+        if (to_come_.empty() || to_come_.front().when > until) {
             now_ = std::max(now_, until);
             return 0;
         }
-        const happening next = to_come_.top();
-        to_come_.pop();
+        std::pop_heap(to_come_.begin(), to_come_.end());
+        const happening next = std::move(to_come_.back());
+        to_come_.pop_back();
         now_ = std::max(now_, next.when);
         if (now_ > limit_) throw stuck("it goes on and on");
         note(next.order);
@@ -223,27 +239,34 @@ int simulated_system::epoll_control(int epoll, int operation, int which, epoll_e
 }
 
 void simulated_system::forget(registration& one) {
-    object& which = open_.at(one.which);
+    object& which = object_at(one.which);
     std::erase(which.watched_by, &one);
-    auto& watches = open_.at(one.epoll).watches;
+    auto& watches = object_at(one.epoll).watches;
     std::erase_if(watches, [&](const auto& watch) { return watch.get() == &one; });
 }
 
 // ---- what is no socket ----
 
 int simulated_system::make(bool is_epoll) {
-    open_[next_descriptor_].what = is_epoll ? kind::epoll : kind::socket;
-    return next_descriptor_++;
+    return add_object(is_epoll ? kind::epoll : kind::socket);
+}
+
+// Its descriptor; none is used twice, so that who uses one that was closed is found out.
+int simulated_system::add_object(kind what) {
+    objects_.push_back(std::make_unique<object>());
+    objects_.back()->what = what;
+    ++open_now_;
+    return first_descriptor + static_cast<int>(objects_.size()) - 1;
 }
 
 int simulated_system::make_timer() {
-    open_[next_descriptor_].what = kind::timer;
-    return next_descriptor_++;
+    return add_object(kind::timer);
 }
 
 int simulated_system::make_event(unsigned count) {
-    open_[next_descriptor_] = {.what = kind::event, .count = count};
-    return next_descriptor_++;
+    const int made = add_object(kind::event);
+    object_at(made).count = count;
+    return made;
 }
 
 int simulated_system::set_timer(int timer, nanoseconds when, bool armed) {
@@ -263,6 +286,7 @@ int simulated_system::set_timer(int timer, nanoseconds when, bool armed) {
 
 long simulated_system::read_event(int which, void* into, std::size_t size) {
     object* const one = find(which);
+    if (one != nullptr && one->what == kind::pipe) return read_pipe(*one, into, size);
     if (one == nullptr || one->what != kind::event) return failed(EBADF);
     if (one->count == 0) return failed(EAGAIN);
     std::memcpy(into, &one->count, std::min(size, sizeof one->count));
@@ -298,7 +322,7 @@ line& simulated_system::new_line(int descriptor, const sockaddr* remote, socklen
     std::memcpy(&port, remote->sa_data, sizeof port);
     made.remote_.port = static_cast<std::uint16_t>(port >> 8U | port << 8U);
     made.client_.descriptor = descriptor;
-    open_.at(descriptor).of = &made;
+    object_at(descriptor).of = &made;
     return made;
 }
 
@@ -409,11 +433,13 @@ int simulated_system::close(int which) {
                 if (!its->lost_) its->server_->gone();
             });
     }
+    if (one->writes) leave_pipe(*one->through);
     while (!one->watched_by.empty())
         forget(*one->watched_by.back());
     while (!one->watches.empty())
         forget(*one->watches.back());
-    open_.erase(which);
+    objects_[static_cast<std::size_t>(which - first_descriptor)].reset();
+    --open_now_;
     return 0;
 }
 
@@ -443,8 +469,8 @@ int simulated_system::unsent(int which) {
 }
 
 short simulated_system::polled(int which) {
-    const line* const one = socket_of(which);
-    return one == nullptr ? 0 : static_cast<short>(one->ready());
+    const object* const one = find(which);
+    return one == nullptr ? 0 : static_cast<short>(ready(*one));
 }
 
 int simulated_system::remote_of(int which, sockaddr* into, socklen_t* size) {

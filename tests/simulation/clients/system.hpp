@@ -18,9 +18,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
-#include <queue>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -29,6 +27,8 @@
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+
+#include "children.hpp"
 
 namespace clients {
 
@@ -58,10 +58,14 @@ struct line_traits {
     std::size_t piece =
         0;               // so many octets arrive at once at most; 0: any. Small ones at first only
     nanoseconds gap{0};  // between two pieces
+    std::uint64_t small_from = 0;  // of the stream: where small ones begin
     std::size_t room = 64 * 1024;
     mishap what = mishap::none;
     std::uint64_t at = 0;
 };
+
+// What a system call that fails gives, with errno.
+int failed(int number) noexcept;
 
 // The other end. All is called from within a wait.
 class peer {
@@ -99,6 +103,7 @@ class line {
   private:
     friend class simulated_system;
 
+    [[nodiscard]] std::size_t next_piece(std::size_t most) const noexcept;
     void arrive(std::string octets);
     void suffer();
     void break_off(int error);
@@ -163,6 +168,8 @@ class simulated_system {
         std::function<line_traits(std::size_t number)> traits;
         // Who answers it; lives until the line is gone.
         std::function<std::unique_ptr<peer>(line&)> server;
+        // What the child with that number does.
+        std::function<child_traits(std::size_t number)> child{};
     };
     simulated_system(listening who, nanoseconds limit);
     ~simulated_system();
@@ -181,7 +188,10 @@ class simulated_system {
     int dial(const sockaddr_in& from);
 
     [[nodiscard]] const std::deque<std::unique_ptr<line>>& lines() const noexcept { return lines_; }
-    [[nodiscard]] std::size_t open_descriptors() const noexcept { return open_.size(); }
+    [[nodiscard]] std::size_t open_descriptors() const noexcept { return open_now_; }
+    [[nodiscard]] const std::deque<std::unique_ptr<child_process>>& children() const noexcept {
+        return children_;
+    }
     // Of all that has happened, in its order.
     [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
     [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
@@ -206,11 +216,19 @@ class simulated_system {
     int unsent(int which);
     short polled(int which);
     int remote_of(int which, sockaddr* into, socklen_t* size);
+    int make_pipe(int* ends);
+    int open_again(int which);
+    // Prints to that descriptor; null, and errno, where there is none.
+    child_process* start_child(int output, std::string input, std::string recipient);
+    child_process* child_of(pid_t pid) noexcept;
+    child_process* child_at(int handle) noexcept;
+    int signal_child(child_process* who, int signal);
+    pid_t reap_child(pid_t pid, int* status);
 
   private:
     friend class line;
 
-    enum class kind : std::uint8_t { epoll, timer, event, socket };
+    enum class kind : std::uint8_t { epoll, timer, event, socket, pipe, child };
     struct registration {
         int epoll = 0;
         int which = 0;
@@ -223,6 +241,9 @@ class simulated_system {
         bool expired = false;
         std::uint64_t turn = 0;  // of a timer: how often it was set
         std::uint64_t count = 0;
+        std::shared_ptr<pipe_between> through{};
+        bool writes = false;  // into it
+        child_process* process = nullptr;
         std::vector<registration*> watched_by{};
         std::vector<std::unique_ptr<registration>> watches{};  // of an epoll
     };
@@ -230,12 +251,18 @@ class simulated_system {
         nanoseconds when{0};
         std::uint64_t order = 0;
         std::function<void()> what{};
+        // The first to come is the greatest, as heaps have it.
         bool operator<(const happening& other) const noexcept {
             return when != other.when ? when > other.when : order > other.order;
         }
     };
 
+    int add_object(kind what);
     object* find(int which) noexcept;
+    // It is there.
+    object& object_at(int which) const {
+        return *objects_.at(static_cast<std::size_t>(which - first_descriptor));
+    }
     line* socket_of(int which) noexcept;
     std::uint32_t ready(const object& one) const noexcept;
     // Something has happened to it.
@@ -244,6 +271,10 @@ class simulated_system {
     void forget(registration& one);
     line& new_line(int descriptor, const sockaddr* remote, socklen_t size);
     void establish(line& one);
+    void leave_pipe(pipe_between& which);
+    long read_pipe(object& from, void* into, std::size_t size);
+    void go_on(child_process& who);
+    void end_child(child_process& who, int wait_status);
     void note(std::uint64_t what) noexcept;
 
     listening who_;
@@ -252,10 +283,11 @@ class simulated_system {
     std::uint64_t order_ = 0;
     std::uint64_t digest_ = 0xcbf29ce484222325U;
     std::uint64_t steps_ = 0;
-    std::priority_queue<happening> to_come_;
-    int next_descriptor_ = first_descriptor;
-    std::map<int, object> open_;
+    std::vector<happening> to_come_;                // a heap
+    std::vector<std::unique_ptr<object>> objects_;  // by descriptor; null once closed
+    std::size_t open_now_ = 0;
     std::deque<std::unique_ptr<line>> lines_;
+    std::deque<std::unique_ptr<child_process>> children_;
 };
 
 }  // namespace clients
