@@ -242,10 +242,11 @@ void delivery::on_deadline() {
         cancel(waited_too_long);
         return;
     }
-    if (!exit_.is_open()) agent_ended();
-    if (over()) return;
-    watch_output();
     const auto now = steady_clock::now();
+    // Where both have come since the last time, the agent ended before its deadline.
+    const bool asks = !exit_.is_open() || (now >= due_ && ending_ == ending::not_asked);
+    if (asks && has_ended()) return;
+    watch_output();
     if (ending_ == ending::not_asked && stands_still()) {
         ask_to_end(SIGKILL, now);
     } else if (now >= due_ && ending_ == ending::killed) {
@@ -321,19 +322,27 @@ void delivery::give_up() {
 // ---- its end ----
 
 void delivery::agent_ended() {
+    if (!has_ended() && exit_.is_open()) exit_.when_readable([this] { agent_ended(); });
+}
+
+bool delivery::has_ended() {
     // What ignored TERM must not stay behind; the group's number is ours until the agent is reaped.
     const bool timed_out = ending_ != ending::not_asked;
     if (timed_out && exit_.is_open()) os::signal_group(agent_, SIGKILL);
     const auto how = os::reap(agent_);
-    if (!how && exit_.is_open()) exit_.when_readable([this] { agent_ended(); });
-    if (!how) return;
+    if (!how) return false;
+    judge_end(*how, timed_out);
+    return true;
+}
+
+void delivery::judge_end(const os::child_end& how, bool timed_out) {
     context_.guarded.remove(guarded_);
     clear_deadline();
     exit_.close();
     drain_output();
     context_.slots.give_back(*this);
     tally().latency[static_cast<std::size_t>(phase::agent)].record(steady_clock::now() - started_);
-    const stats::agent_usage used{how->user, how->system, how->max_rss_bytes};
+    const stats::agent_usage used{how.user, how.system, how.max_rss_bytes};
     stats::agent_counts& counts = tally().agents;
     if (timed_out && stops_ == most_stops) {
         counts.add_end_by_signal(SIGKILL, used);
@@ -343,8 +352,8 @@ void delivery::agent_ended() {
         counts.add_end(stats::timeout_end, used);
         return decide({agent_fate::timed_out}, printed_);
     }
-    const int number = how->status_or_signal;
-    if (how->signalled) {
+    const int number = how.status_or_signal;
+    if (how.signalled) {
         counts.add_end_by_signal(number, used);
         return decide({agent_fate::signalled, number}, printed_);
     }

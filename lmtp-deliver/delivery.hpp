@@ -101,6 +101,8 @@ class delivery final : public load::watched, public dispatcher::waiter {
     void ask_to_end(int signal, load::steady_time now);
     void give_up();
     void agent_ended();
+    bool has_ended();  // and what follows from it
+    void judge_end(const os::child_end& how, bool timed_out);
     void decide(const agent_end& how, std::string_view output);
     void end(delivery_reply answer);
 

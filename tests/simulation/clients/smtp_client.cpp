@@ -40,7 +40,7 @@ class smtp_client final : public dialogue {
 
     void act_on(unsigned code) {
         if (awaited_.empty()) {
-            house_.wrong.emplace_back("a reply to nothing");
+            if (!log_.bad_manners) house_.wrong.emplace_back("a reply to nothing");
             return;
         }
         const stage at = awaited_.front();
