@@ -85,7 +85,7 @@ constexpr auto rank_columns = std::span(course_columns).first<3>();
 std::string interval_points(const record& one, const std::vector<interval>& of) {
     std::vector<point> points = points_of(of, points_together(of));
     // A reader's rate is one of visits, and its curve one of messages.
-    if (what_is_due(one) != "messages")
+    if (reads_mail(one))
         for (point& each : points)
             each.covered.asked.reset();
     return course_json<point>(course_columns, points);

@@ -55,10 +55,7 @@ std::string show_seconds(double seconds) {
 }
 
 std::string show_number(std::optional<double> value) {
-    if (!value || !std::isfinite(*value)) return unknown;
-    if (*value >= 1e18) return fmt::format("{:.3g}", *value);
-    if (*value >= 100) return base::format_count(static_cast<std::uint64_t>(std::llround(*value)));
-    return fmt::format("{:.4g}", std::round(*value * 100) / 100);
+    return value && std::isfinite(*value) ? base::format_number(*value) : unknown;
 }
 
 std::string show_share(double part, double whole) {
@@ -98,24 +95,8 @@ std::string show_change(std::optional<double> now, std::optional<double> referen
     return fmt::format(" ({:+.1f} %)", percent);
 }
 
-std::string show_rate(const message_rate& rate, std::optional<double> message_rate::*member) {
-    if (!(rate.*member) || !std::isfinite(*(rate.*member))) return unknown;
-    return stats::measured_text(rate, member);
-}
-
-std::string show_confidence(const message_rate& rate) {
-    if (!rate.ci95) return {};
-    const auto [low, high] = *rate.ci95;
-    if (!std::isfinite(high - low) || high < low) return {};
-    return stats::confidence_text(low, high);
-}
-
 std::string show_threshold_value(const threshold& one) {
-    if (!one.value) return unknown;
-    if (one.unit == "us") {
-        return (one.reached ? "" : "not reached; at least ") + show_latency(one.value);
-    }
-    return show_number(one.value) + (one.unit.empty() ? "" : " ") + one.unit;
+    return one.value ? stats::threshold_value_text(one) : unknown;
 }
 
 std::string show_code(const error_entry& one) {

@@ -32,18 +32,12 @@ std::string counts_text(const stats::named_numbers& of);
 std::string show_number(std::optional<double> value);  // "14,752", "9.75"
 std::string show_share(double part, double whole);     // "99.68 %"
 std::string show_busy(std::optional<double> share);    // "41.0 %"
-// With as many digits as are known of the mean: "4,550,000".
-std::string show_rate(const message_rate& rate, std::optional<double> message_rate::*member);
 // "370.7 MiB/s", of octets in the time measured: without what was finished after the stop.
 std::string show_per_second(const record& one, std::uint64_t stats::counts::*octets);
 
 // " (+7.2 %)" against the reference; empty when either is not known, the reference is 0, or the two
 // are as good as equal.
 std::string show_change(std::optional<double> now, std::optional<double> reference);
-
-// The 95 % confidence interval of the rate, as stats::confidence_text() has it; empty when not
-// known.
-std::string show_confidence(const message_rate& rate);
 
 // The value of a threshold in the unit that its expression has.
 std::string show_threshold_value(const threshold& one);

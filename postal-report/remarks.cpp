@@ -76,7 +76,7 @@ std::vector<remark> remarks(const record& one) {
     std::vector<remark> list = end_remarks(one);
     for (remark& each : limit_remarks(one))
         list.push_back(std::move(each));
-    if (one.cap && one.cap->all_busy >= 0.01) {
+    if (one.cap && stats::leaves_out_waits(*one.cap)) {
         list.push_back(
             {"note", fmt::format("Asked {}/s, reached {}/s: all sessions were busy {:.0f} % of the "
                                  "time, {} {} were behind at the end. These latencies leave "
@@ -108,7 +108,7 @@ std::vector<remark> remarks(const record& one) {
         const bool harm = each.kind == counter_kind::integrity;
         list.push_back({harm ? "bad" : "note",
                         fmt::format("{} {}", base::format_count(count), each.remark),
-                        harm && one.program == "rabid"});
+                        harm && stats::reads_mail(one)});
     }
     if (one.transcript) {
         list.push_back({"note", "A transcript was written during this run, which slows it down"});

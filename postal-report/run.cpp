@@ -11,6 +11,7 @@
 #include "postal-report/figures.hpp"
 #include "postal-report/samples.hpp"
 #include "postal-report/search.hpp"
+#include "stats/shown.hpp"
 
 namespace postal::report {
 
@@ -27,7 +28,8 @@ page_details page_of(const std::vector<record>& records) {
         made.kind = "single";
         made.title = first.program;
         if (first.rate.mean)
-            made.title += ": " + show_rate(first.rate, &message_rate::mean) + " messages/min";
+            made.title +=
+                ": " + stats::measured_text(first.rate, &message_rate::mean) + " messages/min";
         if (first.search) made.title = first.program + ": " + found_sentence(first);
         if (!first.labels.title.empty()) made.subtitle.push_back(first.labels.title);
         made.subtitle.push_back(tested(first));

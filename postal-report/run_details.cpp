@@ -295,7 +295,7 @@ table steps_table(table made, const std::vector<interval>& steps, std::string_vi
 
 std::string_view offered_title(const record& one, const std::vector<interval>& steps) {
     if (!any_has(steps, &interval::asked)) return {};
-    return what_is_due(one) == "visits" ? "visits offered/min" : "offered/min";
+    return reads_mail(one) ? "visits offered/min" : "offered/min";
 }
 
 template <auto Time>

@@ -19,29 +19,15 @@ namespace {
 
 constexpr std::uint64_t enough = 10;  // intervals for a spread, and seconds for one in their place
 
-std::string by_second_line(const message_rate& rate, double width_s) {
-    const std::string stretches =
-        width_s > 1 ? fmt::format("stretches of {} s", width_s) : "whole seconds";
-    std::string line =
-        fmt::format("{} {} from {}/s to {}/s", rate.count, stretches,
-                    show_rate(rate, &message_rate::min), show_rate(rate, &message_rate::max));
-    if (rate.ci95)
-        line += fmt::format("; mean {}/s {}/s at 95 %, within this run",
-                            show_rate(rate, &message_rate::mean), show_confidence(rate));
-    return line;
-}
-
 std::string confidence_line(const record& one) {
     const message_rate& rate = one.rate;
+    const message_rate& by_second = one.rate_by_second;
     if (!rate.mean) return "the record has no rate";
-    if (rate.count < enough && one.rate_by_second.count >= enough)
-        return by_second_line(one.rate_by_second, one.seconds.width_s);
+    if (rate.count < enough && by_second.count >= enough)
+        return spread_text(by_second, stretches_text(one, "whole seconds"), "/s") +
+               mean_text(by_second, measured_text(by_second, &message_rate::mean) + "/s ", "/s");
     if (rate.count == 0) return "over the time measured, without one whole interval";
-    std::string line =
-        fmt::format("{} whole intervals from {} to {}", rate.count,
-                    show_rate(rate, &message_rate::min), show_rate(rate, &message_rate::max));
-    if (rate.ci95) line += fmt::format("; mean {} at 95 %, within this run", show_confidence(rate));
-    return line;
+    return spread_text(rate, "whole intervals", "") + mean_text(rate, "", "");
 }
 
 std::string_view kind_title(const record& one, const counter& kind) {
@@ -72,7 +58,7 @@ std::optional<tile> integrity_of(const record& one) {
 }
 
 result_card card_of(const record& one) {
-    result_card made{show_rate(one.rate, &message_rate::mean), "messages/min",
+    result_card made{stats::measured_text(one.rate, &message_rate::mean), "messages/min",
                      confidence_line(one)};
     if (one.search) {
         const auto stands = capacity::standing_of(one.search->result, one.search->result.limiting);
@@ -92,7 +78,7 @@ result_card card_of(const record& one) {
     if (one.under_load && one.under_load->per_second)
         add("under load", show_number(*one.under_load->per_second * 60) + " /min");
     // What a program of another purpose than sending is asked for first.
-    if (one.program == "rabid") add("deleted", base::format_count(one.totals.deleted));
+    if (reads_mail(one)) add("deleted", base::format_count(one.totals.deleted));
     for (const stats::sampled_source& each : one.samples)
         if (const auto* queue = each.waiting(); queue != nullptr && queue->highest)
             add("waiting, at most", stats::sample_text(*queue->highest));
@@ -109,7 +95,7 @@ std::string warning_of(const record& one) {
 
 lane lane_of(const record& one, const record& reference, double highest) {
     lane made{.name = one.label,
-              .value = show_rate(one.rate, &message_rate::mean),
+              .value = stats::measured_text(one.rate, &message_rate::mean),
               .unit = "/min",
               .of_longest = highest > 0 ? one.rate.mean.value_or(0) / highest : 0.0};
     if (&one != &reference) made.change = show_change(one.rate.mean, reference.rate.mean);

@@ -239,10 +239,11 @@ double last_sample_s(const std::vector<record>& records) {
 std::vector<remark> sample_remarks(const record& one) {
     std::vector<remark> list;
     for (const sampled_source& source : one.samples) {
-        std::string said =
-            one.rate.mean ? stats::waiting_sentence(
-                                source, show_rate(one.rate, &message_rate::mean), counted_word(one))
-                          : std::string{};
+        std::string said = one.rate.mean
+                               ? stats::waiting_sentence(
+                                     source, stats::measured_text(one.rate, &message_rate::mean),
+                                     counted_word(one))
+                               : std::string{};
         if (!said.empty()) list.push_back({"note", std::move(said)});
         std::string grew =
             stats::growth_sentence(source, one.warmup_s, one.warmup_s + one.measured_s);

@@ -89,9 +89,8 @@ bool any_limit(const std::vector<record>& records) {
 
 // Processor time of one agent, in microseconds.
 std::optional<double> cost_us(const record& one) {
-    if (!one.agents || stats::ended(*one.agents) == 0) return std::nullopt;
-    return (one.agents->cpu_user_s + one.agents->cpu_system_s) * 1e6 /
-           static_cast<double>(stats::ended(*one.agents));
+    const auto each_s = one.agents ? stats::processor_s_of_each(*one.agents) : std::nullopt;
+    return each_s ? std::optional(*each_s * 1e6) : std::nullopt;
 }
 
 std::string show_most_running(const record& one) {
@@ -144,8 +143,7 @@ table agent_table(const std::vector<record>& records) {
                [](const record& one) { return show_latency(cost_us(one)); }, cost_us},
               of_agents("processor time of all",
                         [](const agents& of) {
-                            return fmt::format("{:.2f} s user, {:.2f} s system", of.cpu_user_s,
-                                               of.cpu_system_s);
+                            return stats::processor_time_text(of.cpu_user_s, of.cpu_system_s);
                         }),
               of_agents("memory of the largest",
                         [](const agents& of) { return base::format_size(of.max_rss_bytes); }),

@@ -23,14 +23,14 @@ compared_row latency_figure(std::string name, time_figure member) {
 }
 
 std::string show_confidence_alone(const record& one) {
-    const std::string confidence = show_confidence(one.rate);
+    const std::string confidence = stats::confidence_text(one.rate);
     return confidence.empty() ? unknown : confidence + " /min";
 }
 
 std::string show_range(const record& one) {
     if (one.rate.count < 2) return unknown;
-    return show_rate(one.rate, &message_rate::min) + " to " +
-           show_rate(one.rate, &message_rate::max) + " /min";
+    return stats::measured_text(one.rate, &message_rate::min) + " to " +
+           stats::measured_text(one.rate, &message_rate::max) + " /min";
 }
 
 // What a rate asked for, whether it paces an open loop or caps a closed one.
@@ -54,9 +54,8 @@ std::vector<compared_row> offered_figures() {
              [](const record& one) {
                  const auto offered = offered_a_minute(one);
                  if (!offered) return std::string{unknown};
-                 const bool visits = what_is_due(one) == "visits";
                  return fmt::format("{} {}/min", base::format_measured(*offered),
-                                    visits ? "visits" : "");
+                                    reads_mail(one) ? "visits" : "");
              }},
             {"begun of these",
              [](const record& one) {
@@ -153,7 +152,7 @@ table result_table(const std::vector<record>& records) {
         made, records,
         {{"rate",
           [](const record& one) {
-              return one.rate.mean ? show_rate(one.rate, &message_rate::mean) + " /min"
+              return one.rate.mean ? stats::measured_text(one.rate, &message_rate::mean) + " /min"
                                    : std::string{unknown};
           },
           [](const record& one) { return one.rate.mean; }},
@@ -277,8 +276,7 @@ table generator_table(const std::vector<record>& records) {
           }},
          {"processor time",
           [](const record& one) {
-              return fmt::format("{:.2f} s user, {:.2f} s system", one.cpu_user_s,
-                                 one.cpu_system_s);
+              return stats::processor_time_text(one.cpu_user_s, one.cpu_system_s);
           }},
          {std::string{counted_word(records)} + " for each processor second",
           [](const record& one) {
@@ -295,17 +293,13 @@ table generator_table(const std::vector<record>& records) {
 
 // What runs are called, of those that have a name.
 void add_label_rows(table& to, const std::vector<record>& records) {
-    const auto add = [&](const char* title, auto text_of) {
-        const auto told = [&](const record& one) { return !text_of(one.labels).empty(); };
-        if (std::none_of(records.begin(), records.end(), told)) return;
-        add_rows(to, records, {{title, [text_of](const record& one) {
-                                    const std::string text = text_of(one.labels);
-                                    return text.empty() ? std::string{unknown} : text;
+    for (const stats::told_label& each : stats::told_labels) {
+        const auto has = [&](const record& one) { return !each.text(one.labels).empty(); };
+        if (std::none_of(records.begin(), records.end(), has)) continue;
+        add_rows(to, records, {{std::string(each.name), [&](const record& one) {
+                                    return has(one) ? each.text(one.labels) : std::string(unknown);
                                 }}});
-    };
-    add("title", [](const stats::run_labels& of) { return of.title; });
-    add("note", [](const stats::run_labels& of) { return of.note; });
-    add("tags", stats::tags_text);
+    }
 }
 
 table host_table(const std::vector<record>& records) {

@@ -40,8 +40,7 @@ const counter_words* find_words(const record& one, const counter& shown) {
 }  // namespace
 
 std::string_view counted_word(const record& one) {
-    if (one.program == "rabid") return "read";
-    return one.program == "lmtp-deliver" ? "delivered" : "accepted";
+    return one.program == "lmtp-deliver" ? "delivered" : stats::accepted_word(one);
 }
 
 std::string_view counted_word(const std::vector<record>& records) {

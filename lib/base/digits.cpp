@@ -42,6 +42,13 @@ std::string format_measured(double value, std::optional<double> uncertainty) {
                        format_count(static_cast<std::uint64_t>(std::llround(rounded))));
 }
 
+std::string format_number(double value) {
+    if (!std::isfinite(value)) return "0";
+    if (value >= largest) return fmt::format("{:.3g}", value);
+    if (value >= 100) return format_count(static_cast<std::uint64_t>(std::llround(value)));
+    return fmt::format("{:.4g}", std::round(value * 100) / 100);
+}
+
 std::string format_octet_rate(double per_second) {
     constexpr std::array<std::string_view, 6> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     std::size_t unit = 0;

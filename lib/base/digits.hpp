@@ -14,6 +14,9 @@ namespace postal::base {
 // unit; 0: the figure is exact.
 [[nodiscard]] std::string format_measured(double value, std::optional<double> uncertainty = {});
 
+// Whole from a hundred on, with up to two decimals below: "14,752", "9.75".
+[[nodiscard]] std::string format_number(double value);
+
 // Octets a second, in the unit that fits: "371 MiB/s".
 [[nodiscard]] std::string format_octet_rate(double per_second);
 

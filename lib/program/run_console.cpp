@@ -18,6 +18,7 @@
 #include "os/usage.hpp"
 #include "stats/diagnostics.hpp"
 #include "stats/record_writer.hpp"
+#include "stats/shown.hpp"
 #include "stats/summary.hpp"
 
 namespace postal::program {
@@ -230,7 +231,7 @@ void run_console::judge() {
         if (!one.missed_already(report_)) continue;
         missed_early_ = one.evaluate(report_);
         say(fmt::format("--threshold: {} is missed with {}; the run ends",
-                        missed_early_->expression, stats::format_threshold_value(*missed_early_)));
+                        missed_early_->expression, stats::threshold_value_text(*missed_early_)));
         return end_run(load::run_ending::threshold);
     }
 }

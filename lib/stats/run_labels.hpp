@@ -3,7 +3,9 @@
 // figure depends on it.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,5 +30,15 @@ struct run_labels {
         pieces.push_back(key + "=" + value);
     return base::join(pieces, ", ");
 }
+
+// Each of them as it is shown; empty where it was not given.
+struct told_label {
+    std::string_view name;
+    std::string (*text)(const run_labels& of);
+};
+inline constexpr std::array<told_label, 3> told_labels{
+    {{"title", [](const run_labels& of) { return of.title; }},
+     {"note", [](const run_labels& of) { return of.note; }},
+     {"tags", tags_text}}};
 
 }  // namespace postal::stats

@@ -22,20 +22,12 @@ namespace postal::stats {
 namespace {
 
 constexpr std::size_t shown_kinds = 5;
-constexpr double missed_share = 0.01;  // of the time: from here on a cap's latencies leave much out
 
 std::string duration_text(double seconds) {
     if (!std::isfinite(seconds) || seconds <= 0 || seconds > 9e9) return "0s";
     const double digits = seconds < 10 ? 1000 : seconds < 600 ? 10 : 1;
     const double rounded = std::round(seconds * digits) / digits;
     return base::format_duration(std::chrono::nanoseconds{std::llround(rounded * 1e9)});
-}
-
-std::string whole(double value) {
-    if (!std::isfinite(value)) return "0";
-    const std::string text =
-        base::format_count(static_cast<std::uint64_t>(std::llround(std::abs(value))));
-    return value < -0.5 ? "-" + text : text;
 }
 
 std::string row(std::string_view label, std::string_view text) {
@@ -47,9 +39,9 @@ bool is_open_loop(const run_record& of) {
 }
 
 std::string headline(const run_record& of) {
-    std::string text = fmt::format(
-        "{}: {} {} in {}", of.program, base::format_amount(of.totals.messages, "message"),
-        reads_mail(of) ? "read" : "accepted", duration_text(of.measured_s));
+    std::string text = fmt::format("{}: {} {} in {}", of.program,
+                                   base::format_amount(of.totals.messages, "message"),
+                                   accepted_word(of), duration_text(of.measured_s));
     if (of.warmup_s > 0)
         text += fmt::format(
             " (after {} of warm-up)",
@@ -60,9 +52,8 @@ std::string headline(const run_record& of) {
 
 std::string label_lines(const run_labels& labels) {
     std::string text;
-    if (!labels.title.empty()) text += row("title", labels.title);
-    if (!labels.note.empty()) text += row("note", labels.note);
-    if (!labels.tags.empty()) text += row("tags", tags_text(labels));
+    for (const told_label& one : told_labels)
+        if (const std::string told = one.text(labels); !told.empty()) text += row(one.name, told);
     return text;
 }
 
@@ -73,16 +64,13 @@ std::string over_the_run(const rate_summary& rate, std::string_view unit) {
 }
 
 std::string rate_text(const rate_summary& rate) {
-    const auto shown = [&](auto member) { return measured_text(rate, member); };
-    std::string text = fmt::format("{} messages/min ({} messages/s)", shown(&rate_summary::mean),
-                                   base::format_measured(*rate.mean / 60));
+    std::string text =
+        fmt::format("{} messages/min ({} messages/s)", measured_text(rate, &rate_summary::mean),
+                    base::format_measured(*rate.mean / 60));
     if (rate.count == 0) return text + ", no whole interval";
     if (rate.count == 1) return text + ", 1 interval";
-    text += fmt::format(", {} intervals from {} to {}", rate.count, shown(&rate_summary::min),
-                        shown(&rate_summary::max));
-    if (rate.ci95 && *rate.mean > 0)
-        text += fmt::format("; mean {} at 95 %, within this run",
-                            confidence_text((*rate.ci95)[0], (*rate.ci95)[1]));
+    text += ", " + spread_text(rate, "intervals", "");
+    if (*rate.mean > 0) text += mean_text(rate, "", "");
     return text + over_the_run(rate, "");
 }
 
@@ -95,15 +83,9 @@ std::string by_second_text(const run_record& of) {
     if (of.rate.count >= fewest_values || rate.count <= of.rate.count || rate.count < enough)
         return {};
     if (!(*rate.mean > 0)) return {};
-    const auto shown = [&](auto member) { return measured_text(rate, member); };
-    const double width_s = of.seconds.width_s;
-    const std::string stretches =
-        width_s > 1 ? fmt::format("stretches of {:.0f} s", width_s) : "seconds";
-    std::string text = fmt::format("{} {} from {}/s to {}/s", rate.count, stretches,
-                                   shown(&rate_summary::min), shown(&rate_summary::max));
-    if (rate.ci95)
-        text += fmt::format("; mean {} {}/s at 95 %, within this run", shown(&rate_summary::mean),
-                            confidence_text((*rate.ci95)[0], (*rate.ci95)[1]));
+    const std::string mean = measured_text(rate, &rate_summary::mean) + " ";
+    const std::string text =
+        spread_text(rate, stretches_text(of, "seconds"), "/s") + mean_text(rate, mean, "/s");
     return text + over_the_run(rate, "/s");
 }
 
@@ -122,7 +104,7 @@ std::string cap_text(const cap_summary& cap, std::string_view what_is_due) {
     if (cap.behind > 0)
         text +=
             fmt::format("; {} {} behind at the end", base::format_count(cap.behind), what_is_due);
-    if (cap.all_busy >= missed_share)
+    if (leaves_out_waits(cap))
         text += "\n               whose waits no latency has; --open-loop would show them";
     return text;
 }
@@ -194,8 +176,8 @@ std::string agents_text(const agent_summary& agents) {
     const double cpu_s = agents.cpu_user_s + agents.cpu_system_s;
     std::string text =
         fmt::format("{} started, {:.2f} s CPU", base::format_count(agents.started), cpu_s);
-    if (const std::uint64_t all = ended(agents); all > 0)
-        text += fmt::format(" ({:.2f} ms a delivery)", cpu_s * 1e3 / static_cast<double>(all));
+    if (const auto each_s = processor_s_of_each(agents))
+        text += fmt::format(" ({:.2f} ms a delivery)", *each_s * 1e3);
     std::uint64_t other = 0;
     std::size_t kinds = 0;
     std::string list;
@@ -303,15 +285,16 @@ std::string not_in_effect_lines(const named_numbers& of) {
 }
 
 std::string process_text(const run_record& of) {
-    return fmt::format("{:.2f} s user, {:.2f} s system, {} memory at most", of.cpu_user_s,
-                       of.cpu_system_s, base::format_size(of.max_rss_bytes));
+    return fmt::format("{}, {} memory at most", processor_time_text(of.cpu_user_s, of.cpu_system_s),
+                       base::format_size(of.max_rss_bytes));
 }
 
 std::string threshold_lines(const std::vector<threshold_result>& thresholds) {
     std::string text;
     for (const auto& one : thresholds) {
         text += row(one.passed ? "passed" : "NOT MET",
-                    fmt::format("{}: {}", one.expression, format_threshold_value(one)));
+                    fmt::format("{}: {}", one.expression,
+                                one.value ? threshold_value_text(one) : "nothing was measured"));
     }
     return text;
 }
@@ -349,8 +332,7 @@ std::string sample_rows(const run_record& record) {
     const std::string rate = base::format_measured(*record.rate.mean);
     std::string text;
     for (const sampled_source& one : record.samples) {
-        const std::string said =
-            waiting_sentence(one, rate, reads_mail(record) ? "read" : "accepted");
+        const std::string said = waiting_sentence(one, rate, accepted_word(record));
         if (!said.empty()) text += row("queue", said);
         const std::string grew =
             growth_sentence(one, record.warmup_s, record.warmup_s + record.measured_s);
@@ -363,18 +345,6 @@ std::string sample_rows(const run_record& record) {
 }
 
 }  // namespace
-
-std::string format_threshold_value(const threshold_result& result) {
-    if (!result.value) return "nothing was measured";
-    if (result.unit == "us") {
-        return (result.reached ? "" : "not reached; at least ") +
-               base::format_latency(std::chrono::nanoseconds{std::llround(*result.value * 1e3)});
-    }
-    const bool is_sampled = result.unit.empty() && *result.value != std::floor(*result.value);
-    if (is_sampled) return sample_text(*result.value);
-    if (result.unit == "%") return fmt::format("{:.2f} %", *result.value);
-    return whole(*result.value) + (result.unit.empty() ? "" : " " + result.unit);
-}
 
 std::string format_summary(const run_record& of, std::size_t width) {
     std::string text = headline(of);

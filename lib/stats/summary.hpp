@@ -16,7 +16,4 @@ namespace postal::stats {
 // The table of latencies has as many columns as fit into `width`; other lines may be longer.
 [[nodiscard]] std::string format_summary(const run_record& of, std::size_t width = 80);
 
-// "412 us", "0.12 %", "1,234 messages/min", or a count.
-[[nodiscard]] std::string format_threshold_value(const threshold_result& result);
-
 }  // namespace postal::stats

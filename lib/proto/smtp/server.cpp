@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -13,36 +12,6 @@
 
 namespace postal::proto {
 namespace {
-
-// Control characters but TAB, and DEL: no command holds one (RFC 5321 4.1.2), NUL least of all.
-bool is_control(char c) noexcept {
-    const auto octet = static_cast<unsigned char>(c);
-    return (octet < 0x20 && octet != '\t') || octet == 0x7f;
-}
-
-// Eight octets at once for a first look, the last eight once more if need be; it may also find a
-// TAB or, by a carry, too much.
-bool may_have_control(std::string_view line) noexcept {
-    if (line.size() < 8) return std::any_of(line.begin(), line.end(), is_control);
-    constexpr std::uint64_t ones = 0x0101010101010101;
-    constexpr std::uint64_t tops = 0x80 * ones;
-    std::uint64_t found = 0;
-    const auto look = [&](const char* octets) {
-        std::uint64_t eight = 0;
-        std::memcpy(&eight, octets, 8);
-        const std::uint64_t not_del = eight ^ (0x7f * ones);
-        found |= ((eight - 0x20 * ones) & ~eight) | ((not_del - ones) & ~not_del);
-    };
-    const char* const last = line.data() + line.size() - 8;
-    for (const char* octets = line.data(); octets < last; octets += 8)
-        look(octets);
-    look(last);
-    return (found & tops) != 0;
-}
-
-bool has_control(std::string_view line) noexcept {
-    return may_have_control(line) && std::any_of(line.begin(), line.end(), is_control);
-}
 
 // Replies that say that the client does not make sense; one that gets many is sent away.
 bool is_error_of_client(const server_reply& reply) noexcept {
@@ -72,10 +41,7 @@ server_step smtp_server::answer_banner(const std::optional<server_reply>& own, s
 }
 
 server_step smtp_server::consume(std::string_view input, std::string& out) {
-    if (partial_done_) {
-        partial_.clear();
-        partial_done_ = false;
-    }
+    lines_.let_go();
     if (due_ != 0) return {};
     if (mode_ == mode::data) return take_data(input, out);
     if (mode_ == mode::chunk) return take_chunk(input, out);
@@ -85,65 +51,43 @@ server_step smtp_server::consume(std::string_view input, std::string& out) {
 server_step smtp_server::take_line(std::string_view input, std::string& out) {
     if (input.empty()) return {};
     if (discarding_ != discarding::nothing) return discard_line(input, out);
-    const void* found = std::memchr(input.data(), '\n', input.size());
-    const std::size_t length =
-        found == nullptr
-            ? input.size()
-            : static_cast<std::size_t>(static_cast<const char*>(found) - input.data()) + 1;
-    if (partial_.size() + length > longest_line(input)) {
-        const bool chunk = mode_ == mode::command && line_begins("BDAT", input);
-        const bool auth = mode_ == mode::auth || line_begins("AUTH", input);
-        last_discarded_ = partial_.empty() ? '\0' : partial_.back();
-        discarded_ = partial_.size();
-        partial_.clear();
+    const command_lines::taken came = lines_.take(input, longest_line(input));
+    if (came.too_long) {
+        const bool chunk = mode_ == mode::command && lines_.begins("BDAT", input);
+        const bool auth = mode_ == mode::auth || lines_.begins("AUTH", input);
+        lines_.throw_away();
         if (chunk) return close_with(replies::line_too_long, server_stage::data, out);
         discarding_ = auth ? discarding::auth_too_long : discarding::too_long;
         return discard_line(input, out);
     }
-    if (found == nullptr) {
-        partial_.append(input);
-        return {.consumed = input.size()};
-    }
-    std::string_view line = input.substr(0, length);
-    if (!partial_.empty()) {
-        line = partial_.append(line);
-        partial_done_ = true;
-    }
-    server_step step = run_line(line, out);
+    if (came.line.empty()) return {.consumed = came.consumed};
+    server_step step = run_line(came.line, out);
     // The octets of a chunk follow whatever is answered (RFC 3030 2). When the command was not
     // understood nobody knows how many they are, and they must not be taken for commands.
-    if (is_bdat(line) && mode_ != mode::chunk && step.event == server_event::reply) {
+    if (is_bdat(came.line) && mode_ != mode::chunk && step.event == server_event::reply) {
         append_reply(out, replies::chunk_of_unknown_size);
         step.event = server_event::close;
     }
-    step.consumed = length;
+    step.consumed = came.consumed;
     return step;
 }
 
-// The rest of a line that is not run, up to what ends a line: CRLF, or LF where that is accepted.
+// The rest of a line that is not run.
 server_step smtp_server::discard_line(std::string_view input, std::string& out) {
-    for (std::size_t at = 0; at < input.size(); ++at) {
-        const bool ends = input[at] == '\n' &&
-                          (last_discarded_ == '\r' || config_->newlines == bare_newlines::accept);
-        last_discarded_ = input[at];
-        if (!ends) continue;
-        last_discarded_ = 0;
+    const auto gone = lines_.discard(input, config_->newlines == bare_newlines::accept);
+    server_step step;
+    if (gone.ended) {
         const discarding why = std::exchange(discarding_, discarding::nothing);
-        server_step step;
-        if (why == discarding::refused) {
+        if (why == discarding::refused)
             step.event = server_event::go_on;
-        } else if (why == discarding::auth_too_long) {
+        else if (why == discarding::auth_too_long)
             step = end_auth(replies::auth_line_too_long, out);
-        } else {
+        else
             step = respond(replies::line_too_long, server_stage::other, out);
-        }
-        step.consumed = at + 1;
-        return step;
+    } else if (gone.endless) {
+        step = close_with(replies::endless_line, server_stage::other, out);
     }
-    discarded_ += input.size();
-    if (discarded_ <= most_of_a_line) return {.consumed = input.size()};
-    server_step step = close_with(replies::endless_line, server_stage::other, out);
-    step.consumed = input.size();
+    step.consumed = gone.consumed;
     return step;
 }
 
@@ -155,7 +99,7 @@ server_step smtp_server::run_line(std::string_view line, std::string& out) {
     } else if (config_->newlines == bare_newlines::reject) {
         // What stands behind the LF is the same line still (RFC 5321 2.3.8), and is not run either.
         discarding_ = discarding::refused;
-        discarded_ = 0;
+        lines_.throw_away_rest();
         if (mode_ == mode::auth) return end_auth(replies::line_end, out);
         return respond(replies::line_end, server_stage::other, out);
     }
@@ -175,7 +119,7 @@ server_step smtp_server::run_line(std::string_view line, std::string& out) {
 }
 
 server_step smtp_server::dispatch(const command& row, std::string_view argument, std::string& out) {
-    if (row.brings_no_mail && too_many_idle_commands())
+    if (row.brings_no_mail && futile_.idle(config_->max_idle_commands))
         return close_with(replies::too_many_idle_commands, row.stage, out);
     // RFC 5321 3.1.
     if (unwelcome_ && row.stage != server_stage::quit)
@@ -340,7 +284,7 @@ server_step smtp_server::end_chunk(std::string& out) {
 }
 
 server_step smtp_server::end_message(std::string& out) {
-    message_came();
+    futile_.message_came();
     if (octets_ > config_->max_message) return refuse_message(replies::too_big, out);
     const bool bare = decoder_.bare_newline() || decoder_.ends_in_cr();
     if (bare && config_->newlines == bare_newlines::reject) {
@@ -385,7 +329,7 @@ server_step smtp_server::respond(const server_reply& reply, server_stage stage, 
         mail_refused_ = !reply.positive();
         named_ = 0;
     }
-    if (!reply.positive()) resets_ = most_resets;
+    if (!reply.positive()) futile_.something_refused();
     if (is_error_of_client(reply) && !follows_refusal(reply, stage) && too_many_errors())
         return close_with(replies::too_many_errors, stage, out);
     return {.event = server_event::reply, .stage = stage, .reply = reply};
@@ -407,25 +351,10 @@ bool smtp_server::named_too_many() noexcept {
 server_step smtp_server::answer_as_judged(const server_reply& reply, server_stage stage,
                                           std::string& out) {
     append_reply(out, reply);
-    if (!reply.positive()) resets_ = most_resets;
+    if (!reply.positive()) futile_.something_refused();
     const bool ends = reply.code == 421;
     return {
         .event = ends ? server_event::close : server_event::reply, .stage = stage, .reply = reply};
-}
-
-bool smtp_server::too_many_errors() noexcept {
-    return ++errors_ > config_->max_errors && config_->max_errors != 0 && !trusted_;
-}
-
-bool smtp_server::too_many_idle_commands() noexcept {
-    return ++idle_commands_ > config_->max_idle_commands && config_->max_idle_commands != 0 &&
-           !trusted_;
-}
-
-// What came before it was for it.
-void smtp_server::message_came() noexcept {
-    errors_ = idle_commands_ = 0;
-    resets_ = most_resets;
 }
 
 server_step smtp_server::close_with(const server_reply& reply, server_stage stage,
@@ -444,8 +373,7 @@ void smtp_server::count_octets(std::size_t octets) noexcept {
 void smtp_server::secured() noexcept {
     end_transaction();
     state_ = state::initial;
-    partial_.clear();
-    partial_done_ = false;
+    lines_.clear();
     mail_refused_ = false;
     authenticated_ = false;
     secured_ = true;

@@ -51,7 +51,9 @@
 #include <string_view>
 
 #include "proto/address.hpp"
+#include "proto/smtp/command_lines.hpp"
 #include "proto/smtp/data_decoder.hpp"
+#include "proto/smtp/futile_commands.hpp"
 #include "proto/smtp/server_arguments.hpp"
 #include "proto/smtp/server_reply.hpp"
 #include "proto/smtp/server_stage.hpp"
@@ -63,8 +65,6 @@ namespace postal::proto {
 // 540), which is more.
 inline constexpr std::size_t max_command_line = 512 + 540;
 
-// Of a line that is longer, what is waited through for its end.
-inline constexpr std::size_t most_of_a_line = 256 * 1024;
 // RFC 5321 4.5.3.1.10: who names more recipients than are taken sends the message again for those;
 // so many more, and each counts as an error.
 inline constexpr std::uint32_t recipients_beyond = 1000;
@@ -163,7 +163,7 @@ class smtp_server {
     std::uint32_t answers_due() const noexcept { return due_; }
 
     // From now on neither errors nor idle commands are limited.
-    void trust_client() noexcept { trusted_ = true; }
+    void trust_client() noexcept { futile_.trust(); }
 
     // From now on the connection has TLS; whatever the client said before is forgotten.
     void secured() noexcept;
@@ -179,9 +179,7 @@ class smtp_server {
     // Octets of the current message, or of the one that just ended.
     std::uint64_t message_octets() const noexcept { return octets_; }
     // Whether a command line has begun and not ended.
-    bool in_line() const noexcept {
-        return (!partial_.empty() && !partial_done_) || discarding_ != discarding::nothing;
-    }
+    bool in_line() const noexcept { return lines_.begun() || discarding_ != discarding::nothing; }
     // Whether the next octets are message content.
     bool reading_content() const noexcept { return mode_ == mode::data || mode_ == mode::chunk; }
     // Whether content has begun to come, and more may.
@@ -204,7 +202,6 @@ class smtp_server {
     server_step answer_command(const server_reply& reply, std::string& out);
     server_step dispatch(const command& row, std::string_view argument, std::string& out);
     std::size_t longest_line(std::string_view input) const noexcept;
-    bool line_begins(std::string_view verb, std::string_view input) const noexcept;
     server_step run_auth_line(std::string_view line, std::string& out);
     server_step end_auth(const server_reply& reply, std::string& out);
     server_step take_data(std::string_view input, std::string& out);
@@ -220,9 +217,7 @@ class smtp_server {
     server_step refuse_endless_message(std::string& out);
     bool follows_refusal(const server_reply& reply, server_stage stage) noexcept;
     bool named_too_many() noexcept;
-    bool too_many_errors() noexcept;
-    bool too_many_idle_commands() noexcept;
-    void message_came() noexcept;
+    bool too_many_errors() noexcept { return futile_.error(config_->max_errors); }
     server_reply out_of_order(const command& row) const noexcept;
     parameter_set known_parameters() const noexcept;
     void count_octets(std::size_t octets) noexcept;
@@ -253,16 +248,14 @@ class smtp_server {
     server_stage asked_ = server_stage::other;  // what the owner is to answer
     const command* asked_command_ = nullptr;
     std::string_view asked_argument_{};
-    std::string partial_{};  // a command line that has not come whole
+    command_lines lines_{};
     std::uint64_t octets_ = 0;
     std::uint64_t declared_ = 0;
     std::uint64_t chunk_left_ = 0;
     std::uint32_t recipients_ = 0;
     std::uint32_t due_ = 0;
     std::uint32_t named_ = 0;  // recipients of the transaction, and what followed a refusal in it
-    std::uint32_t errors_ = 0;
-    std::uint32_t idle_commands_ = 0;
-    std::size_t discarded_ = 0;  // of a line that is thrown away
+    futile_commands futile_{};
     mode mode_ = mode::command;
     state state_ = state::initial;
     data_decoder decoder_{};
@@ -280,18 +273,10 @@ class smtp_server {
     bool extended_ = false;
     enum class discarding : std::uint8_t { nothing, too_long, auth_too_long, refused };
     discarding discarding_ = discarding::nothing;
-    char last_discarded_ = 0;
     bool mail_refused_ = false;  // or a chunk: what was pipelined behind it is no nonsense
-    bool partial_done_ = false;  // partial_ is whole and was handed out
     bool smtputf8_ = false;
     bool refused_recipient_ = false;
-    // Times that RSET is as it should be, when something was refused, or a message has ended: an
-    // MTA ends its transaction, and looks whether a connection still lives that it wants to use
-    // again.
-    static constexpr std::uint8_t most_resets = 2;
-    std::uint8_t resets_ = 0;
     bool chunk_judged_ = false;  // chunk_refusal_ is a judge's
-    bool trusted_ = false;
     bool secured_ = false;
     bool unwelcome_ = false;  // was told so in the place of the banner
 };

@@ -19,19 +19,9 @@ bool lists(std::string_view names, std::string_view wanted) {
 
 }  // namespace
 
-// Whether the line in hand, which goes on in `input`, begins so.
-bool smtp_server::line_begins(std::string_view verb, std::string_view input) const noexcept {
-    for (std::size_t i = 0; i < verb.size(); ++i) {
-        if (i >= partial_.size() + input.size()) return false;
-        const char c = i < partial_.size() ? partial_[i] : input[i - partial_.size()];
-        if (base::ascii_lower(c) != base::ascii_lower(verb[i])) return false;
-    }
-    return true;
-}
-
 std::size_t smtp_server::longest_line(std::string_view input) const noexcept {
     const bool auth =
-        mode_ == mode::auth || (!auth_mechanisms_.empty() && line_begins("AUTH", input));
+        mode_ == mode::auth || (!auth_mechanisms_.empty() && lines_.begins("AUTH", input));
     return auth ? max_auth_line : max_command_line;
 }
 

@@ -200,9 +200,7 @@ server_step smtp_server::begin_chunk() noexcept {
 }
 
 server_step smtp_server::on_rset(std::string_view, std::string& out) {
-    if (resets_ > 0)
-        --resets_;
-    else if (too_many_idle_commands())
+    if (futile_.reset(config_->max_idle_commands))
         return close_with(replies::too_many_idle_commands, server_stage::rset, out);
     end_transaction();
     return respond(replies::reset, server_stage::rset, out);

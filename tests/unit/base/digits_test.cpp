@@ -37,6 +37,28 @@ TEST_CASE("digits: as many as are known") {
     }
 }
 
+TEST_CASE("digits: fractions below a hundred alone") {
+    struct {
+        double value;
+        std::string_view wanted;
+        std::string_view reason;
+    } const rows[] = {
+        {14'752.4, "14,752", "whole"},
+        {99.96, "99.96", "two decimals"},
+        {100, "100", "the first that is whole"},
+        {9.75, "9.75", "two decimals"},
+        {0.1667, "0.17", "rounded"},
+        {5, "5", "none that says nothing"},
+        {-500.0, "-500", "a command may print one"},
+        {1e300, "1e+300", "more than can be counted"},
+        {std::numeric_limits<double>::infinity(), "0", "no figure"},
+    };
+    for (const auto& row : rows) {
+        INFO(row.reason);
+        CHECK(format_number(row.value) == row.wanted);
+    }
+}
+
 TEST_CASE("digits: octets a second") {
     CHECK(format_octet_rate(0) == "0 B/s");
     CHECK(format_octet_rate(83.4) == "83.4 B/s");

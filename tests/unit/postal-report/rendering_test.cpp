@@ -15,6 +15,7 @@
 #include "postal-report/figures.hpp"
 #include "printed.hpp"
 #include "report/table.hpp"
+#include "stats/shown.hpp"
 
 using namespace postal;
 using Catch::Contains;
@@ -303,14 +304,14 @@ TEST_CASE("report: a run that was given up says so, and its rate has the digits 
     one.ended = stats::run_ending::threshold;
     CHECK_THAT(first(), Contains("because a threshold was missed"));
     report::message_rate rate;
-    CHECK(report::show_rate(rate, &report::message_rate::mean) == report::unknown);
+    CHECK(stats::measured_text(rate, &report::message_rate::mean) == report::unknown);
     rate.mean = 4'546'140;
     rate.count = 4;
-    CHECK(report::show_rate(rate, &report::message_rate::mean) == "4,550,000");
+    CHECK(stats::measured_text(rate, &report::message_rate::mean) == "4,550,000");
     rate.stddev = 20;  // so that the mean is known to ten
-    CHECK(report::show_rate(rate, &report::message_rate::mean) == "4,546,140");
+    CHECK(stats::measured_text(rate, &report::message_rate::mean) == "4,546,140");
     rate.ci95 = {{4'545'140, 4'547'140}};
-    CHECK(report::show_rate(rate, &report::message_rate::mean) == "4,546,000");
+    CHECK(stats::measured_text(rate, &report::message_rate::mean) == "4,546,000");
 }
 
 TEST_CASE("chart data: a tail has the percentiles of its values") {

@@ -2,6 +2,7 @@
 // What can be asked of a run, what is refused before it, and what becomes of it.
 #include "stats/threshold.hpp"
 
+#include "stats/shown.hpp"
 #include "support.hpp"
 
 #include <catch2/catch.hpp>
@@ -122,6 +123,32 @@ TEST_CASE("threshold: what cannot be meant is refused with what is known") {
         CHECK(parsed.error().message.find('\n') == std::string::npos);
     }
     CHECK(parse_thresholds({"errors==0", "x<1"}, test::description()).has_error());
+}
+
+TEST_CASE("threshold: a value is told with what decides on it") {
+    struct {
+        std::optional<double> value;
+        std::string unit;
+        bool reached;
+        std::string_view wanted;
+        std::string_view reason;
+    } const rows[] = {
+        {{}, "us", true, "", "nothing was measured"},
+        {1'200, "us", true, "1.20 ms", "a latency"},
+        {4.1e6, "us", false, "not reached; at least 4.10 s", "it may be more"},
+        {1e300, "us", true, "1000000000 s", "no such time: a record that we did not write"},
+        {0.1239, "%", true, "0.12 %", "a share"},
+        {58'123.4, "messages/min", true, "58,123 messages/min", "a rate"},
+        {0.1667, "messages/min", true, "0.17 messages/min", "10/h"},
+        {12'345, "", true, "12,345", "a count"},
+        {0.00035, "", true, "0.000350", "a sample has any size"},
+    };
+    for (const auto& row : rows) {
+        INFO(row.reason);
+        threshold_result result{"", row.value, row.unit};
+        result.reached = row.reached;
+        CHECK(threshold_value_text(result) == row.wanted);
+    }
 }
 
 TEST_CASE("threshold: what was never measured does not pass") {
