@@ -139,7 +139,7 @@ std::vector<std::string> reach_texts(const search_record& of, std::string_view p
     if (const auto& alone = of.alone) {
         std::vector<std::string> all{fmt::format("{} could do {} {}/s by itself", program,
                                                  base::format_measured(alone->rate), of.unit),
-                                     evidence("measured first", alone->load, alone->busy)};
+                                     evidence("measured", alone->load, alone->busy)};
         if (!alone->left_out.empty()) all.push_back("left out of that: " + alone->left_out);
         return all;
     }

@@ -105,7 +105,7 @@ struct generator_reach {
     [[nodiscard]] double rate() const noexcept { return load / busy; }
 };
 [[nodiscard]] std::optional<generator_reach> reach_of(const search_record& of);
-// "postal could do 14,100 messages/s by itself", "measured first: 13,200 messages/s took 93.0 % of
+// "postal could do 14,100 messages/s by itself", "measured: 13,200 messages/s took 93.0 % of
 // its busiest worker" and what was "left out of that: AUTH"; or what a trial shows: "postal could
 // do about 9,000 messages/s or more by itself", and why; none where neither is known.
 [[nodiscard]] std::vector<std::string> reach_texts(const search_record& of,

@@ -115,9 +115,8 @@ TEST_CASE("capacity: how far the generator is from its own limit") {
     // What was measured before the search is more than what a trial shows.
     of.alone =
         own_limit{.rate = 14200, .load = 13200, .busy = 0.93, .measured_s = 2, .left_out = {}};
-    std::vector<std::string> said{
-        "postal could do 14,200 messages/s by itself",
-        "measured first: 13,200 messages/s took 93.0 % of its busiest worker"};
+    std::vector<std::string> said{"postal could do 14,200 messages/s by itself",
+                                  "measured: 13,200 messages/s took 93.0 % of its busiest worker"};
     CHECK(reach_texts(of, "postal") == said);
     of.alone->left_out = "AUTH, --ledger";
     said.emplace_back("left out of that: AUTH, --ledger");
