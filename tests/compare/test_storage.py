@@ -85,7 +85,7 @@ STEPS = {
 @pytest.mark.parametrize("step", STEPS)
 def test_ended_with_storage_and_resumed(experiment, step, how):
     make, prepare = STEPS[step]
-    experiment(more=ext4(make=make), prepare=prepare)
+    experiment(more=ext4(make=make), prepare=prepare, duration="1s")
     under_way = experiment.start()
     wait_until((experiment.folder / "reached").exists, lambda: under_way.stderr)
     assert len(experiment.loops()) == 1 and bool(experiment.mounts()) == (step == "prepare")
