@@ -55,13 +55,18 @@ asio::awaitable<bool> imap_watch::begin_folders() {
     reader_.watch(*folders_);
     bool fine = true;
     for (std::size_t i = 1; i < names.size() && fine; ++i) {
-        imap_tag tag = dialogue_.commands().create(dialogue_.out(), names[i]);
+        const imap_tag tag = dialogue_.commands().create(dialogue_.out(), names[i]);
         co_await dialogue_.command(stage::command, tag, {.refusal = imap_refusal::expected});
         if (visit_.connection.broken()) co_return false;
-        tag = dialogue_.commands().status(dialogue_.out(), names[i], "(UIDNEXT UIDVALIDITY)");
-        fine = co_await dialogue_.command(stage::list, tag);
+        fine = co_await ask_about(i);
     }
     co_return fine;
+}
+
+asio::awaitable<bool> imap_watch::ask_about(std::size_t folder) {
+    const imap_tag tag = dialogue_.commands().status(dialogue_.out(), folders_->name(folder),
+                                                     "(UIDNEXT UIDVALIDITY)");
+    co_return co_await dialogue_.command(stage::list, tag);
 }
 
 asio::awaitable<bool> imap_watch::stay() {
@@ -92,10 +97,11 @@ asio::awaitable<bool> imap_watch::stay() {
 }
 
 // What has come into it since it was looked at last has the last numbers: UIDs ascend (RFC 3501
-// 2.3.1.1). The server may not know of news in the one that is left any more (RFC 5465 4), and
-// tells of them by STATUS.
+// 2.3.1.1). A server may tell of what comes into the one that is left from then on, and never of
+// what had come and was not told yet, as Dovecot does: so it is asked.
 asio::awaitable<bool> imap_watch::turn_to(std::size_t folder) {
     std::uint32_t& known = dialogue_.told().known;
+    const std::size_t left = folders_->selected();
     folders_->leave(dialogue_.mailbox().uid(known));
     dialogue_.announced().end();
     const load::steady_time begun = visit_.connection.now();
@@ -115,7 +121,7 @@ asio::awaitable<bool> imap_watch::turn_to(std::size_t folder) {
     for (const std::uint32_t number : dialogue_.told().found)
         if (number > 0) known = std::min(known, number - 1);
     visit_.context.shared.counts().announced += there - std::min(known, there);
-    co_return true;
+    co_return co_await ask_about(left);
 }
 
 // What has come by now, at most so many at a time: a server may tell of any number.

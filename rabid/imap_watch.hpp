@@ -34,6 +34,7 @@ class imap_watch {
   private:
     asio::awaitable<bool> begin();
     asio::awaitable<bool> begin_folders();
+    asio::awaitable<bool> ask_about(std::size_t folder);
     asio::awaitable<bool> stay();
     asio::awaitable<bool> turn_to(std::size_t folder);
     asio::awaitable<bool> read_announced();

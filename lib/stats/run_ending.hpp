@@ -29,7 +29,7 @@ constexpr auto words_of(run_ending) {
 
 // In a sentence. A newer program may have ended for what this one has no word for.
 constexpr std::string_view shown_ending(run_ending of) {
-    return of == run_ending::unknown ? "why, is not known here" : base::name_of(of);
+    return of == run_ending::unknown ? "for a reason not known here" : base::name_of(of);
 }
 
 }  // namespace postal::stats

@@ -182,7 +182,8 @@ class InFolders(ImapSession):
         await self.send(b'* NAMESPACE (("" "/")) NIL NIL\r\n' + self.done())
 
     async def status(self, rest):
-        await self.send(b"* STATUS lists (UIDNEXT %d UIDVALIDITY 1)\r\n" % (UID + 1) + self.done())
+        # Neither has had any mail when it is asked about.
+        await self.send(b"* STATUS %b (UIDNEXT %d UIDVALIDITY 1)\r\n" % (rest.split()[0], UID + 1) + self.done())
 
     async def select(self, rest):
         self.selected = rest.strip()

@@ -135,11 +135,9 @@ def test_folders(dovecot, programs, folder, postal, users_file, report):
         with beside, behind:
             wait_until(lambda: proxy.idling >= 1 and logged_in(server, "imap") >= 3, "all to watch")
             pass_by(2)
-            # One mailbox at a time: of what comes into the one that is selected, just as it is left, Dovecot tells nobody.
-            for user in (*of_first, *of_second):
-                postal("-L", "-t", "2", "-c", "-1", "-M", "1", "-m", "1", "--messages", "10", "--ledger", server.book,
-                       server.endpoint, users_file([user]))
-                pass_by(3)
+            for users in (of_first, of_second):
+                postal("-L", "-t", "2", "-c", "-1", "-M", "1", "-m", "1", "--messages", "20", "--ledger", server.book,
+                       server.endpoint, users_file(users))
             pass_by(TOLD_WITHIN + TRUE_TO + 2)
             end(beside, behind)
         assert proxy.swallowed > 0
