@@ -2,7 +2,9 @@
 """A Dovecot of a test's own: LMTP over TCP and a Unix socket into mailboxes below its folder, POP3 and IMAP on wish.
 
 Needs root, no system service. Only the users that it was given exist; others are refused with
-550 5.1.1. Mailboxes belong to the system user `mail`, because Dovecot delivers for no uid 0.
+550 5.1.1. Dovecot delivers for no uid 0, and Linux gives each user 128 instances of inotify, of which each session in
+IDLE takes one: so the mailboxes of each Dovecot belong to a user id of its own, but for those whose users are elsewhere,
+which belong to the system user `mail`.
 """
 import contextlib
 import imaplib
@@ -103,6 +105,7 @@ service imap-login {{
 """
 LOCATIONS = {"maildir": "maildir:~/Maildir", "sdbox": "sdbox:~/sdbox", "mdbox": "mdbox:~/mdbox"}
 PASSWORD = "secret"
+FIRST_USER_ID = 1_000_000  # that of port 0: no port is two servers' at once
 
 
 class Dovecot:
@@ -131,12 +134,13 @@ class Dovecot:
             extra += TLS.format(certificate=certificate, **tls_ports)
         self.socket = self.folder / "lmtp"
         owner = pwd.getpwnam("mail")
+        user_id = owner.pw_uid if accounts else FIRST_USER_ID + self.port
         self.mail = self.folder / "mail"
         self.mail.mkdir()
-        os.chown(self.mail, owner.pw_uid, owner.pw_gid)
+        os.chown(self.mail, user_id, owner.pw_gid)
         rules = {user: f"userdb_quota_rule={rule}" for user, rule in (quota or {}).items()}
         logins = [(user, user) for user in users] + [(user.split("@")[0], user) for user in users if bare_logins]
-        lines = [f"{login}:{{PLAIN}}{PASSWORD}:{owner.pw_uid}:{owner.pw_gid}::{self.mail}/{user}::{rules.get(user, '')}\n"
+        lines = [f"{login}:{{PLAIN}}{PASSWORD}:{user_id}:{owner.pw_gid}::{self.mail}/{user}::{rules.get(user, '')}\n"
                  for login, user in logins]
         (self.folder / "users").write_text("".join(lines))
         (self.folder / "dovecot.conf").write_text(CONFIGURATION.format(
