@@ -53,11 +53,24 @@ deliveries gather(const scenario& of, const simulated_system& below, outcome& wh
     return made;
 }
 
-void judge_answers(const scenario& of, const deliveries& all, outcome& what) {
+// Where no agent fails to begin, none waits in vain, and all clients had left before the end.
+bool each_has_an_agent(const scenario& of, const simulated_system& below) {
+    const auto& words = of.words;
+    const bool waits = std::any_of(words.begin(), words.end(), [](const std::string& one) {
+        return one == "--max-queued" || one == "--queue-timeout";
+    });
+    return of.bad_agents == 0 && !waits &&
+           std::all_of(below.lines().begin(), below.lines().end(),
+                       [&](const auto& one) { return one->closed_at() < of.gently; });
+}
+
+void judge_answers(const scenario& of, const deliveries& all, bool each_has_one, outcome& what) {
     for (const log_of_line& log : what.logs) {
         for (const heard_answer& one : log.heard) {
             const auto name = fmt::format("user{}@example.com", one.recipient);
             const auto found = all.find({for_agent(of, *one.text), name});
+            if (each_has_one && found == all.end())
+                what.wrong.push_back(fmt::format("{}: told {} without an agent", name, one.code));
             const unsigned said = one.code / 100;
             const unsigned right = found == all.end() ? 4 : class_of(*found->second);
             if (right != 0 && said != right)
@@ -78,7 +91,8 @@ void judge_processes(const scenario& of, const simulated_system& below, outcome&
             });
         if (static_cast<unsigned>(beside) > of.most_agents)
             what.wrong.push_back(fmt::format("{} agents at once", beside));
-        const bool abandoned = what.ended >= of.at_once && !one->reaped;
+        const bool had_time = one->begun + longest < of.at_once;
+        const bool abandoned = what.ended >= of.at_once && !one->reaped && !had_time;
         if (!abandoned && (!one->reaped || one->ended - one->begun > longest))
             what.wrong.emplace_back("an agent is left behind, or had too long");
     }
@@ -88,7 +102,7 @@ void judge_processes(const scenario& of, const simulated_system& below, outcome&
 
 void judge_agents(const scenario& of, const simulated_system& below, outcome& what) {
     const deliveries all = gather(of, below, what);
-    judge_answers(of, all, what);
+    judge_answers(of, all, each_has_an_agent(of, below), what);
     judge_processes(of, below, what);
     const auto number = [&](auto which) {
         return static_cast<std::uint64_t>(

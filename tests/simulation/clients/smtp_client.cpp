@@ -71,7 +71,8 @@ class smtp_client final : public dialogue {
                 fine ? send_content() : reset();
                 break;
             case stage::end:
-                log_.accepted += fine ? 1 : 0;
+                // Behind what is no command replies are not to what it takes them for.
+                log_.accepted += fine && !log_.bad_manners ? 1 : 0;
                 if (all_taken_)
                     log_.heard.push_back({does_.messages[sent_].text, answered_++, code});
                 if (!awaits(stage::end)) end_message();
