@@ -50,11 +50,14 @@ base::expected<std::vector<net::listener>> open_listeners(
 base::expected<void> serve_all(load::worker_pool& workers, std::vector<net::listener>& listeners,
                                session_slots& slots, const client_handler& serve,
                                load::run_watcher& watcher) {
+    std::vector<load::worker*> each;
+    for (std::size_t i = 0; i < workers.size(); ++i)
+        each.push_back(&workers.at(i));
     std::list<acceptor> acceptors;
     const auto start_acceptors = [&](load::worker& own) {
         if (own.index() != 0) return;
         for (net::listener& one : listeners)
-            acceptors.emplace_back(one, workers, slots, serve).wait();
+            acceptors.emplace_back(one, each, slots, serve).wait();
     };
     auto ran = workers.run(start_acceptors, watcher);
     for (net::listener& one : listeners)
@@ -62,9 +65,9 @@ base::expected<void> serve_all(load::worker_pool& workers, std::vector<net::list
     return ran;
 }
 
-acceptor::acceptor(net::listener& listener, load::worker_pool& workers, session_slots& slots,
-                   const client_handler& serve)
-    : listener_(listener), workers_(workers), first_(workers.at(0)), slots_(slots), serve_(serve) {
+acceptor::acceptor(net::listener& listener, std::span<load::worker* const> workers,
+                   session_slots& slots, const client_handler& serve)
+    : listener_(listener), workers_(workers), first_(*workers[0]), slots_(slots), serve_(serve) {
     first_.watch(*this);
 }
 
@@ -125,7 +128,7 @@ void acceptor::hand_over(net::accepted client, session_slot place) {
     const auto turn = static_cast<std::size_t>(came % workers_.size());
     accepted_client who{std::move(client), std::move(place), listener_.tls, came + 1,
                         &listener_.where};
-    load::worker& where = workers_.at(turn);
+    load::worker& where = *workers_[turn];
     if (&where == &first_) return begin(where, serve_, turn, std::move(who));
     asio::post(where.context(), [&where, &serve = serve_, turn, who = std::move(who)]() mutable {
         begin(where, serve, turn, std::move(who));

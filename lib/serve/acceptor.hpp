@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <boost/asio/awaitable.hpp>
@@ -40,7 +41,7 @@ using client_handler =
 class acceptor final : public load::watched {
   public:
     // All must outlive it.
-    acceptor(net::listener& listener, load::worker_pool& workers, session_slots& slots,
+    acceptor(net::listener& listener, std::span<load::worker* const> workers, session_slots& slots,
              const client_handler& serve);
 
     // Lets clients in from now on until a stop; in the first worker's thread, before one.
@@ -58,7 +59,7 @@ class acceptor final : public load::watched {
     void refuse(const net::accepted& client);
 
     net::listener& listener_;
-    load::worker_pool& workers_;
+    const std::span<load::worker* const> workers_;
     load::worker& first_;
     session_slots& slots_;
     const client_handler& serve_;

@@ -51,9 +51,16 @@ Function* real(Function*, const char* name) {
     return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-// The system below, where the descriptor is its own.
-simulated_system* below(int descriptor) noexcept {
+// Who is asked in place of the kernel, if anybody is.
+simulated_system* system_asked() noexcept {
     simulated_system* const one = simulated_system::current();
+    if (one != nullptr) one->forget_scarcity();
+    return one;
+}
+
+// The same, where the descriptor is its own.
+simulated_system* below(int descriptor) noexcept {
+    simulated_system* const one = system_asked();
     return one != nullptr && one->has(descriptor) ? one : nullptr;
 }
 
@@ -95,7 +102,7 @@ extern "C" {
 
 int clock_gettime(clockid_t which, timespec* into) noexcept {
     REAL(clock_gettime);
-    simulated_system* const one = simulated_system::current();
+    simulated_system* const one = system_asked();
     const bool simulated =
         which == CLOCK_MONOTONIC || which == CLOCK_REALTIME || which == CLOCK_THREAD_CPUTIME_ID;
     if (one == nullptr || !simulated) return next(which, into);
@@ -114,7 +121,7 @@ int open(const char* path, int flags, ...) {
     va_start(rest, flags);
     const auto mode = va_arg(rest, mode_t);
     va_end(rest);
-    simulated_system* const one = simulated_system::current();
+    simulated_system* const one = system_asked();
     if (one == nullptr) return next(path, flags, mode);
     if (std::strcmp(path, run_delays) == 0) {
         errno = ENOENT;
@@ -128,7 +135,7 @@ int open(const char* path, int flags, ...) {
 
 int pipe2(int* ends, int flags) noexcept {
     REAL(pipe2);
-    simulated_system* const one = simulated_system::current();
+    simulated_system* const one = system_asked();
     return one != nullptr ? one->make_pipe(ends) : next(ends, flags);
 }
 
@@ -156,7 +163,7 @@ int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...)
     void* const storage = va_arg(rest, void*);
     std::uint32_t* const word = va_arg(rest, std::uint32_t*);
     va_end(rest);
-    simulated_system* const one = simulated_system::current();
+    simulated_system* const one = system_asked();
     if (one == nullptr) return next(function, stack, flags, argument, handle, storage, word);
     auto& to = *static_cast<postal::os::handover*>(argument);
     const clients::child_process* const made =
@@ -173,14 +180,14 @@ int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...)
 
 pid_t wait4(pid_t which, int* status, int options, rusage* used) noexcept {
     REAL(wait4);
-    simulated_system* const one = simulated_system::current();
+    simulated_system* const one = system_asked();
     return one != nullptr ? one->reap_child(which, status) : next(which, status, options, used);
 }
 
 // Whether it stands still.
 int waitid(idtype_t type, id_t which, siginfo_t* found, int options) {
     REAL(waitid);
-    simulated_system* const one = simulated_system::current();
+    simulated_system* const one = system_asked();
     if (one == nullptr) return next(type, which, found, options);
     const auto* const who = one->child_of(static_cast<pid_t>(which));
     if (who != nullptr && who->stopped && !who->over()) found->si_pid = who->pid;
@@ -189,14 +196,14 @@ int waitid(idtype_t type, id_t which, siginfo_t* found, int options) {
 
 int kill(pid_t which, int signal) noexcept {
     REAL(kill);
-    simulated_system* const one = simulated_system::current();
+    simulated_system* const one = system_asked();
     return one != nullptr ? one->signal_child(one->child_of(-which), signal) : next(which, signal);
 }
 
 int epoll_create1(int flags) noexcept {
     REAL(epoll_create1);
-    return simulated_system::current() != nullptr ? simulated_system::current()->make(true)
-                                                  : next(flags);
+    simulated_system* const one = system_asked();
+    return one != nullptr ? one->make(true) : next(flags);
 }
 
 int epoll_ctl(int epoll, int operation, int which, epoll_event* event) noexcept {
@@ -215,8 +222,8 @@ int epoll_wait(int epoll, epoll_event* events, int most, int milliseconds) {
 
 int timerfd_create(int clock, int flags) noexcept {
     REAL(timerfd_create);
-    return simulated_system::current() != nullptr ? simulated_system::current()->make_timer()
-                                                  : next(clock, flags);
+    simulated_system* const one = system_asked();
+    return one != nullptr ? one->make_timer() : next(clock, flags);
 }
 
 int timerfd_settime(int timer, int flags, const itimerspec* to, itimerspec* before) noexcept {
@@ -231,14 +238,14 @@ int timerfd_settime(int timer, int flags, const itimerspec* to, itimerspec* befo
 
 int eventfd(unsigned count, int flags) noexcept {
     REAL(eventfd);
-    return simulated_system::current() != nullptr ? simulated_system::current()->make_event(count)
-                                                  : next(count, flags);
+    simulated_system* const one = system_asked();
+    return one != nullptr ? one->make_event(count) : next(count, flags);
 }
 
 int socket(int family, int type, int protocol) noexcept {
     REAL(socket);
-    return simulated_system::current() != nullptr ? simulated_system::current()->make_socket()
-                                                  : next(family, type, protocol);
+    simulated_system* const one = system_asked();
+    return one != nullptr ? one->make_socket() : next(family, type, protocol);
 }
 
 int connect(int which, const sockaddr* remote, socklen_t size) {
@@ -250,6 +257,18 @@ int connect(int which, const sockaddr* remote, socklen_t size) {
 int bind(int which, const sockaddr* local, socklen_t size) noexcept {
     REAL(bind);
     return below(which) != nullptr ? 0 : next(which, local, size);
+}
+
+int listen(int which, int longest) noexcept {
+    REAL(listen);
+    simulated_system* const one = below(which);
+    return one != nullptr ? one->listen(which) : next(which, longest);
+}
+
+int accept4(int which, sockaddr* remote, socklen_t* size, int flags) {
+    REAL(accept4);
+    if (simulated_system* const one = below(which)) return one->accept(which);
+    return next(which, remote, size, flags);
 }
 
 int getsockopt(int which, int level, int name, void* value, socklen_t* size) noexcept {

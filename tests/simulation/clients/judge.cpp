@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -173,13 +174,30 @@ void judge_sender(const scenario& of, const house& servers, const truth& is, con
     if (calm) must.equal("accepted where nothing happens", counted.messages, counted.started);
 }
 
+// Who comes is let in at once, but for a rest where that failed; and is counted as what became of him.
+void judge_accepting(const scenario& of, const acceptances& is, const postal::stats::tally& counted,
+                     verdict& must) {
+    const auto total = [](const auto& all, auto which) {
+        return std::accumulate(
+            all.begin(), all.end(), std::uint64_t{0},
+            [&](std::uint64_t sum, const auto& one) { return sum + (which(one) ? one.count : 0); });
+    };
+    const std::uint64_t refused =
+        total(counted.limits.sorted(), [](const auto& one) { return one.name == "sessions"; });
+    const std::uint64_t failed = total(counted.errors.entries(), [](const auto& one) {
+        return one.stage == postal::stats::connect_stage && one.detail == "resources";
+    });
+    must.equal("connections", counted.connections + refused, is.taken - is.without_memory);
+    must.equal("clients who could not be let in", failed, is.failed + is.without_memory);
+    if (is.most_open <= of.most_sessions) must.equal("clients too many", refused, 0);
+    must.at_most("a client who is not let in", is.longest_wait, milliseconds(1));
+}
+
 // What clients sent is counted as what it is; that some of it was not taken has to be somebody's
 // fault.
-void judge_receiver(const scenario& of, const simulated_system& below, const truth& is,
-                    const outcome& what, verdict& must) {
+void judge_receiver(const scenario& of, const truth& is, const outcome& what, verdict& must) {
     const postal::stats::tally& counted = what.counted;
     const std::uint64_t sent = is.of(said::kind::message);
-    must.equal("connections", counted.connections, below.lines().size());
     must.between("accepted", counted.messages, is.heard, is.garbage ? UINT64_MAX : sent);
     const bool verifies = std::find(of.words.begin(), of.words.end(), "--verify") == of.words.end();
     if (is.garbage || of.lmtp || !verifies) return;
@@ -208,7 +226,8 @@ void judge(const scenario& of, const simulated_system& below, const house& serve
     judge_sums(of, is, what, must);
     if (of.which == client_kind::reader) judge_reader(of, below, servers, is, what.counted, must);
     if (of.which == client_kind::sender) judge_sender(of, servers, is, what, must);
-    if (of.which == client_kind::receiver) judge_receiver(of, below, is, what, must);
+    if (of.which == client_kind::receiver) judge_receiver(of, is, what, must);
+    if (of.serves()) judge_accepting(of, below.accepted(), what.counted, must);
     if (of.which == client_kind::deliverer && !is.garbage) judge_agents(of, below, what);
     if (is.garbage) return;
     judge_waiting(of, is, must);

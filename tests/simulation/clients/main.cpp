@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// client_simulation: runs of postal and rabid against servers, each from a seed, their own sessions
-// on a system without a kernel: docs/method.md, "A simulation".
+// client_simulation: runs of postal and rabid against servers and of bhm and lmtp-deliver against
+// clients, each from a seed, their own sessions on a system without a kernel: docs/method.md, "A simulation".
 //
 //     client_simulation --seeds 2000               the first so many
 //     client_simulation --from 1000000 --seeds N   others

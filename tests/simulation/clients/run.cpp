@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <list>
 #include <optional>
 #include <stdexcept>
 
@@ -14,7 +15,6 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <boost/asio/post.hpp>
 
 #include "bhm/options.hpp"
 #include "bhm/phases.hpp"
@@ -38,6 +38,7 @@
 #include "rabid/plan.hpp"
 #include "rabid/session.hpp"
 #include "rabid/worker_context.hpp"
+#include "serve/acceptor.hpp"
 
 namespace clients {
 
@@ -122,25 +123,31 @@ void run_sessions(Plan& plan, const scenario& of, simulated_system& below, load:
 }
 
 // Clients come when the scenario says so, each from an address of its own.
-template <class Session, class Context>
-void serve_clients(Context& context, const scenario& of, simulated_system& below,
+template <class Session, class Plan, class Context>
+void serve_clients(const Plan& plan, Context& context, const scenario& of, simulated_system& below,
                    load::worker& worker, outcome& made) {
-    serve::session_slots slots(1000, {});
-    std::uint64_t number = 0;
-    const auto let_in = [&] {
-        auto place = slots.take();
-        if (!place || worker.stopping()) return;
+    serve::session_slots slots(plan.chosen.sessions, {});
+    auto listeners = must(serve::open_listeners(plan.places, worker.context()));
+    load::worker* const workers[]{&worker};
+    const serve::client_handler handler = [&](std::size_t, serve::accepted_client who) {
+        return serve::serve_client<Session>(context, std::move(who));
+    };
+    std::list<serve::acceptor> acceptors;
+    const auto come = [&] {
         sockaddr_in from{};
         from.sin_family = AF_INET;
-        from.sin_addr.s_addr = htonl(0xc0000200U + static_cast<std::uint32_t>(number % 200));
-        serve::accepted_client who{.socket = {base::file_descriptor(below.dial(from)), AF_INET},
-                                   .where = std::move(*place),
-                                   .number = ++number};
-        worker.spawn(serve::serve_client<Session>(context, std::move(who)));
+        from.sin_addr.s_addr =
+            htonl(0xc0000200U + static_cast<std::uint32_t>(below.lines().size() % 200));
+        below.dial(from);
     };
     for (const nanoseconds when : of.mail)
-        below.at(when, [&] { asio::post(worker.context(), let_in); });
-    run_worker(of, below, worker, made, [](load::worker&) {});
+        below.at(when, come);
+    run_worker(of, below, worker, made, [&](load::worker&) {
+        for (net::listener& one : listeners)
+            acceptors.emplace_back(one, workers, slots, handler).wait();
+    });
+    for (net::listener& one : listeners)
+        net::close(one);
 }
 
 void run_receiver(const scenario& of, const std::vector<std::string>& words,
@@ -149,7 +156,7 @@ void run_receiver(const scenario& of, const std::vector<std::string>& words,
     must(bhm::parse_options(chosen, words));
     const auto plan = must(bhm::make_plan(std::move(chosen)));
     bhm::worker_context context(*plan, worker, nullptr);
-    serve_clients<bhm::session>(context, of, below, worker, made);
+    serve_clients<bhm::session>(*plan, context, of, below, worker, made);
 }
 
 }  // namespace
@@ -181,7 +188,7 @@ void run_deliverer(const scenario& of, const std::vector<std::string>& words, be
     lmtp_deliver::account_lookups lookups;
     lmtp_deliver::worker_context context(*plan, worker, must(os::spawner::create()),
                                          {slots, *beside.log, beside.guardian, lookups});
-    serve_clients<lmtp_deliver::session>(context, of, below, worker, made);
+    serve_clients<lmtp_deliver::session>(*plan, context, of, below, worker, made);
 }
 
 void run_program(const scenario& of, const std::vector<std::string>& words, beside_agents& beside,
@@ -279,7 +286,8 @@ outcome apparatus::perform(const scenario& of) {
                  log.spoken = spoken_on(of, to.port());
                  return make_server(servers, to, log, std::move(bad));
              },
-         .child = [&](std::size_t number) { return traits_of_agent(of, number); }},
+         .child = [&](std::size_t number) { return traits_of_agent(of, number); },
+         .accepts = [&](std::size_t number) { return acceptance_of(of, number); }},
         longest_run);
     for (const nanoseconds when : reads ? of.mail : std::vector<nanoseconds>())
         below.at(when, [&] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "scenario.hpp"
 
+#include <cerrno>
 #include <initializer_list>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ using std::chrono::seconds;
 
 constexpr std::uint64_t of_scenarios = 0x7265616465727321U;
 constexpr std::uint64_t of_agents = 0x6167656e74732020U;
+constexpr std::uint64_t of_accepts = 0x6163636570747321U;
 constexpr std::uint64_t of_lines = 0x6c696e6573206f66U;
 constexpr std::uint64_t of_answers = 0x616e73776572733fU;
 
@@ -146,6 +148,16 @@ void draw_deliverer(scenario& into, random_source& random) {
     with(20, {"--memory-limit", "1"});
 }
 
+void draw_listeners(scenario& into, random_source& random) {
+    static constexpr unsigned shares[]{0, 0, 10, 60};
+    add_words(into, {"--listen", "127.0.0.1:25"});
+    if (happens(random, 30)) add_words(into, {"--listen", "127.0.0.1:26"});
+    into.bad_accepts = one_of(random, shares);
+    if (!happens(random, 20)) return;
+    into.most_sessions = 1 + static_cast<unsigned>(random.below(4));
+    add_words(into, {"--sessions", std::to_string(into.most_sessions)});
+}
+
 void draw_options(scenario& into, random_source& random) {
     static constexpr seconds timeouts[]{seconds(1), seconds(5), seconds(60)};
     static constexpr unsigned accounts[]{1, 2, 3, 10};
@@ -160,6 +172,7 @@ void draw_options(scenario& into, random_source& random) {
     if (into.which == client_kind::reader) draw_reader(into, random);
     if (into.which == client_kind::receiver) draw_receiver(into, random);
     if (delivers) draw_deliverer(into, random);
+    if (into.serves()) draw_listeners(into, random);
 }
 
 void draw_world(scenario& into, random_source& random) {
@@ -229,6 +242,15 @@ child_traits traits_of_agent(const scenario& of, std::size_t number) {
     return made;
 }
 
+acceptance acceptance_of(const scenario& of, std::size_t number) {
+    random_source random(postal::base::mix(of.seed, of_accepts, number));
+    static constexpr int errors[]{EMFILE, ENFILE, ENOMEM, ENOBUFS, ECONNABORTED};
+    constexpr std::uint64_t allocations_of_one = 8;
+    if (!happens(random, of.bad_accepts)) return {};
+    if (happens(random, 50)) return {.error = one_of(random, errors)};
+    return {.allocations = static_cast<int>(random.below(allocations_of_one))};
+}
+
 line_traits traits_of_line(const scenario& of, std::size_t number) {
     random_source random(postal::base::mix(of.seed, of_lines, number));
     static constexpr std::size_t pieces[]{0, 0, 1, 7, 1460, 16384};
@@ -261,10 +283,11 @@ std::string text(const scenario& of) {
     static constexpr const char* names[]{"postal", "rabid", "bhm", "lmtp-deliver"};
     return fmt::format(
         "seed {}: {} {}\n  {} accounts with up to {} messages, {} more come; {} % of connections "
-        "break, {} % have bad answers{}; ends at {} ms, at once at {} ms\n",
+        "break, {} % have bad answers{}; {} % of accepts fail; ends at {} ms, at once at {} ms\n",
         of.seed, names[static_cast<std::size_t>(of.which)], fmt::join(of.words, " "), of.accounts,
         of.most_messages, of.mail.size(), of.broken_lines, of.bad_answers,
-        of.garbage ? ", or none" : "", of.gently / milliseconds(1), of.at_once / milliseconds(1));
+        of.garbage ? ", or none" : "", of.bad_accepts, of.gently / milliseconds(1),
+        of.at_once / milliseconds(1));
 }
 
 }  // namespace clients

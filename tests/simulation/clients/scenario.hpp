@@ -44,6 +44,8 @@ struct scenario {
     unsigned bad_agents = 0;   // per cent of them
     bool keeps_crlf = false;   // for agents
     nanoseconds agent_timeout{0};
+    unsigned most_sessions = 1000;
+    unsigned bad_accepts = 0;  // per cent of calls
 
     [[nodiscard]] bool serves() const noexcept {
         return which == client_kind::receiver || which == client_kind::deliverer;
@@ -52,6 +54,7 @@ struct scenario {
 
 [[nodiscard]] scenario draw(std::uint64_t seed);
 [[nodiscard]] child_traits traits_of_agent(const scenario& of, std::size_t number);
+[[nodiscard]] acceptance acceptance_of(const scenario& of, std::size_t number);
 [[nodiscard]] line_traits traits_of_line(const scenario& of, std::size_t number);
 [[nodiscard]] std::vector<bad_answer> bad_answers_of_line(const scenario& of, std::size_t number);
 [[nodiscard]] std::string text(const scenario& of);

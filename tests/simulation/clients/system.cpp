@@ -151,6 +151,8 @@ std::uint32_t simulated_system::ready(const object& one) const noexcept {
             return (one.count > 0 ? std::uint32_t{EPOLLIN} : 0U) | EPOLLOUT;
         case kind::socket:
             return one.of == nullptr ? 0 : one.of->ready();
+        case kind::listener:
+            return one.listens->queue.empty() ? 0U : std::uint32_t{EPOLLIN};
         case kind::pipe:
             return (one.through->text.empty() ? 0U : std::uint32_t{EPOLLIN}) |
                    (one.through->writers == 0 ? std::uint32_t{EPOLLHUP} : 0U);
@@ -326,12 +328,6 @@ line& simulated_system::new_line(int descriptor, const sockaddr* remote, socklen
     return made;
 }
 
-int simulated_system::dial(const sockaddr_in& from) {
-    const int descriptor = make_socket();
-    establish(new_line(descriptor, reinterpret_cast<const sockaddr*>(&from), sizeof from));
-    return descriptor;
-}
-
 int simulated_system::connect(int which, const sockaddr* remote, socklen_t size) {
     object* const one = find(which);
     if (one == nullptr || one->what != kind::socket || one->of != nullptr) return failed(EBADF);
@@ -433,7 +429,9 @@ int simulated_system::close(int which) {
                 if (!its->lost_) its->server_->gone();
             });
     }
+    if (one->of != nullptr && one->of->accepted_) --accepted_.open;
     if (one->writes) leave_pipe(*one->through);
+    if (one->listens) stop_listening(which);
     while (!one->watched_by.empty())
         forget(*one->watched_by.back());
     while (!one->watches.empty())

@@ -29,6 +29,7 @@
 #include <sys/socket.h>
 
 #include "children.hpp"
+#include "listeners.hpp"
 
 namespace clients {
 
@@ -159,6 +160,7 @@ class line {
     times times_;
     bool lost_ = false;         // nothing goes through any more
     bool server_left_ = false;  // what is written now is answered with RST
+    bool accepted_ = false;     // by a program that listens
 };
 
 class simulated_system {
@@ -170,6 +172,8 @@ class simulated_system {
         std::function<std::unique_ptr<peer>(line&)> server;
         // What the child with that number does.
         std::function<child_traits(std::size_t number)> child{};
+        // How the call of accept with that number ends.
+        std::function<acceptance(std::size_t number)> accepts{};
     };
     simulated_system(listening who, nanoseconds limit);
     ~simulated_system();
@@ -184,17 +188,21 @@ class simulated_system {
     [[nodiscard]] nanoseconds now() const noexcept { return now_; }
     nanoseconds look_at_clock() noexcept { return now_ += nanoseconds(20); }
     void at(nanoseconds when, std::function<void()> what);
-    // Somebody connects to the program, which gets the descriptor.
-    int dial(const sockaddr_in& from);
+    // Somebody connects to the program, if it listens.
+    void dial(const sockaddr_in& from);
 
     [[nodiscard]] const std::deque<std::unique_ptr<line>>& lines() const noexcept { return lines_; }
     [[nodiscard]] std::size_t open_descriptors() const noexcept { return open_now_; }
     [[nodiscard]] const std::deque<std::unique_ptr<child_process>>& children() const noexcept {
         return children_;
     }
+    [[nodiscard]] const acceptances& accepted() const noexcept { return accepted_; }
     // Of all that has happened, in its order.
     [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
     [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+
+    // Before each call: what was to fail until then has, or never does.
+    void forget_scarcity() noexcept;
 
     // The calls: as the kernel's, with -1 and errno.
     int make(bool is_epoll);
@@ -206,6 +214,8 @@ class simulated_system {
     long read_event(int which, void* into, std::size_t size);
     long write_event(int which, const void* from, std::size_t size);
     int make_socket();
+    int listen(int which);
+    int accept(int which);
     int connect(int which, const sockaddr* remote, socklen_t size);
     long receive(int which, void* into, std::size_t size, int flags);
     long send(int which, std::string_view octets);
@@ -228,7 +238,7 @@ class simulated_system {
   private:
     friend class line;
 
-    enum class kind : std::uint8_t { epoll, timer, event, socket, pipe, child };
+    enum class kind : std::uint8_t { epoll, timer, event, socket, listener, pipe, child };
     struct registration {
         int epoll = 0;
         int which = 0;
@@ -238,6 +248,7 @@ class simulated_system {
     struct object {
         kind what = kind::event;
         line* of = nullptr;
+        std::unique_ptr<listening_socket> listens{};
         bool expired = false;
         std::uint64_t turn = 0;  // of a timer: how often it was set
         std::uint64_t count = 0;
@@ -271,6 +282,8 @@ class simulated_system {
     void forget(registration& one);
     line& new_line(int descriptor, const sockaddr* remote, socklen_t size);
     void establish(line& one);
+    int take_first(listening_socket& from);
+    void stop_listening(int which);
     void leave_pipe(pipe_between& which);
     long read_pipe(object& from, void* into, std::size_t size);
     void go_on(child_process& who);
@@ -288,6 +301,11 @@ class simulated_system {
     std::size_t open_now_ = 0;
     std::deque<std::unique_ptr<line>> lines_;
     std::deque<std::unique_ptr<child_process>> children_;
+    std::vector<int> listeners_;
+    std::size_t accept_calls_ = 0;
+    acceptances accepted_;
+    listening_socket* accepts_now_ = nullptr;
+    bool took_somebody_ = false;
 };
 
 }  // namespace clients

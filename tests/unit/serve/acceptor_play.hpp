@@ -122,12 +122,15 @@ struct server {
         auto opened = serve::open_listeners({where}, workers.at(0).context());
         REQUIRE(opened.has_value());
         listeners = std::move(*opened);
+        for (unsigned i = 0; i < worker_count; ++i)
+            each_worker.push_back(&workers.at(i));
     }
     const net::address& where() const { return listeners.front().where; }
     void stop() { workers.stop(load::stop_kind::gently); }
 
     serve::session_slots slots;
     load::worker_pool workers;
+    std::vector<load::worker*> each_worker;
     std::vector<net::listener> listeners;
     serve::client_handler holding = [this](std::size_t worker, serve::accepted_client who) {
         return hold(workers.at(worker), std::move(who));

@@ -242,7 +242,7 @@ TEST_CASE("acceptor: a stop closes the listener before any session hears of it")
 TEST_CASE("acceptor: a stop that comes before it first ran closes the listener too") {
     folder place;
     server tested(1, 1, place.endpoint());
-    serve::acceptor acceptor(tested.listeners.front(), tested.workers, tested.slots,
+    serve::acceptor acceptor(tested.listeners.front(), tested.each_worker, tested.slots,
                              tested.holding);
     const auto ran = tested.workers.run(
         [&](load::worker& own) {
@@ -267,7 +267,7 @@ TEST_CASE("acceptor: goes on when descriptors had run out") {
         co_await tested.holding(worker, std::move(who));
         if (++served == 2) tested.stop();
     };
-    serve::acceptor acceptor(tested.listeners.front(), tested.workers, tested.slots, handler);
+    serve::acceptor acceptor(tested.listeners.front(), tested.each_worker, tested.slots, handler);
     std::unique_ptr<no_descriptor_left> none;
     const auto lift = [&](load::worker& own) -> asio::awaitable<void> {
         while (own.tally().errors.empty()) {
@@ -327,7 +327,7 @@ TEST_CASE("acceptor: a client for whom there is no memory is let go, and the nex
 TEST_CASE("acceptor: a moment in which nothing at all can be allocated is survived") {
     folder place;
     server tested(1, 0, place.endpoint());
-    serve::acceptor acceptor(tested.listeners.front(), tested.workers, tested.slots,
+    serve::acceptor acceptor(tested.listeners.front(), tested.each_worker, tested.slots,
                              tested.holding);
     relief later;
     const client first(tested.where());
