@@ -265,11 +265,15 @@ std::string generator_text(const generator_summary& generator) {
 // Of a search the generator was judged with each trial.
 std::string searching_rows(const capacity::search_record& of, std::string_view program) {
     const std::uint64_t nothing = capacity::trials_that_say_nothing(of);
-    std::string text =
-        row("generator", nothing == 0 ? "judged with each trial: all say something"
-                                      : fmt::format("judged with each trial: {} of {} say nothing",
-                                                    base::format_count(nothing),
-                                                    base::format_count(of.trials.size())));
+    std::string text;
+    if (of.trials.empty())
+        text = row("generator", "no verdict: there was no trial");
+    else if (nothing == 0)
+        text = row("generator", "judged with each trial: all say something");
+    else
+        text = row("generator", fmt::format("judged with each trial: {} of {} say nothing",
+                                            base::format_count(nothing),
+                                            base::format_count(of.trials.size())));
     for (const std::string& one : capacity::reach_texts(of, program))
         text += row("", one);
     return text;
