@@ -14,7 +14,7 @@ import pytest
 
 from conftest import login_names
 from support.postal import refused, run
-from support.process import wait_until
+from support.process import Process, wait_until
 
 SEARCH = ("--find-rate", "--goal-set", "quick", "-t", "3", "--rate", "5/s", "--give-up", "1s")
 NOBODY = "127.0.0.1:1"
@@ -101,3 +101,13 @@ def test_bhm_is_not_there(programs, folder):
 ], ids=lambda one: " ".join(one) if isinstance(one, list) else "")
 def test_refused(programs, words, why):
     refused(run([programs.postal, *words, "--to", "a@example.com", NOBODY], timeout=20), why)
+
+
+def test_before_the_first_trial(programs, folder):
+    """Who was the limit is not said of a search that has tried nothing."""
+    start = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=60)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    waiting = Process([programs.postal, *SEARCH, "--start-at", start, "--to", "a@example.com", NOBODY], folder, "postal")
+    wait_until(lambda: "starts at" in waiting.stderr, "it to wait")
+    waiting.signal(signal.SIGINT)
+    assert waiting.wait(20) == 4
+    assert "nothing was found: the search was interrupted" in waiting.stderr and "no verdict: there was no trial" in waiting.stderr
