@@ -13,7 +13,6 @@ imap_visit::imap_visit(const visit_context& who)
       reader_(who.context, who.messages, who.random),
       retrieval_(visit_, dialogue_, reader_),
       wait_(visit_, dialogue_),
-      verbs_(visit_, dialogue_, reader_, retrieval_, wait_),
       watch_(visit_, dialogue_, reader_, retrieval_, wait_) {
     reader_.watch(dialogue_.announced());
 }
@@ -95,6 +94,7 @@ asio::awaitable<bool> imap_visit::select() {
 asio::awaitable<bool> imap_visit::follow_profile() {
     const profile& todo = visit_.context.of_run.behaviour;
     const std::vector<verb> script = todo.script(visit_.random);
+    imap_verbs verbs(visit_, dialogue_, reader_, retrieval_, wait_);
     bool begun = false;
     for (const verb what : script) {
         if (visit_.stopping()) break;
@@ -103,19 +103,19 @@ asio::awaitable<bool> imap_visit::follow_profile() {
             const bool go_on = co_await visit_.connection.pause(thinking);
             if (!go_on) break;
         }
-        co_await act(what);
+        co_await act(verbs, what);
         if (visit_.connection.broken()) co_return false;
     }
     co_return true;
 }
 
 // A command that is refused is counted, and the session goes on.
-asio::awaitable<void> imap_visit::act(verb what) {
+asio::awaitable<void> imap_visit::act(imap_verbs& verbs, verb what) {
     client::channel& line = visit_.connection;
     const load::steady_time begun = line.read_clock();
     const std::uint64_t said_before = dialogue_.commands_said();
     const std::uint32_t there = dialogue_.mailbox().exists();
-    const bool fine = co_await verbs_.act(what);
+    const bool fine = co_await verbs.act(what);
     stats::action_end how = fine ? stats::action_end::ok : stats::action_end::refused;
     if (fine && dialogue_.commands_said() == said_before) how = stats::action_end::nothing;
     if (line.broken()) how = stats::action_end::failed;

@@ -21,6 +21,7 @@ namespace postal::rabid {
 
 class imap_visit {
   public:
+    // `who` outlives it.
     explicit imap_visit(const visit_context& who);
 
     // True when the server did what it should; what it did not is counted.
@@ -32,14 +33,13 @@ class imap_visit {
     asio::awaitable<bool> ask_for_namespace();
     asio::awaitable<bool> select();
     asio::awaitable<bool> follow_profile();
-    asio::awaitable<void> act(verb what);
+    asio::awaitable<void> act(imap_verbs& verbs, verb what);
 
-    visit_context visit_;
+    const visit_context& visit_;
     imap_dialogue dialogue_;
     imap_reader reader_;
     imap_retrieval retrieval_;
     imap_wait wait_;
-    imap_verbs verbs_;
     imap_watch watch_;
     bool resyncs_ = false;  // QRESYNC is enabled
 };

@@ -93,15 +93,8 @@ asio::awaitable<bool> imap_wait::wait_to_be_notified(std::chrono::nanoseconds ho
 }
 
 asio::awaitable<bool> imap_wait::rest(std::chrono::nanoseconds how_long) {
-    if (is_notified()) co_return co_await wait_to_be_notified(how_long);
-    if (!idles()) co_return co_await ask_after(how_long);
-    const std::uint32_t before = dialogue_.mailbox().exists();
-    bool fine = true;
-    for (auto left = how_long; fine && left.count() > 0; left -= longest_idle) {
-        fine = co_await idle(std::min(longest_idle, left));
-        if (visit_.stopping() || dialogue_.mailbox().exists() > before) break;
-    }
-    co_return fine;
+    if (is_notified()) return wait_to_be_notified(how_long);
+    return idles() ? idle(how_long) : ask_after(how_long);
 }
 
 asio::awaitable<bool> imap_wait::ask_after(std::chrono::nanoseconds how_long) {
@@ -110,17 +103,31 @@ asio::awaitable<bool> imap_wait::ask_after(std::chrono::nanoseconds how_long) {
 }
 
 asio::awaitable<bool> imap_wait::idle(std::chrono::nanoseconds how_long) {
-    const std::uint32_t before = dialogue_.mailbox().exists();
+    bool fine = true;
+    for (auto left = how_long; fine && left.count() > 0; left -= longest_idle) {
+        const std::uint32_t before = dialogue_.mailbox().exists();
+        fine = co_await begin_idle();
+        const auto until = steady_clock::now() + std::min(longest_idle, left);
+        if (fine) fine = co_await idle_until(until, before);
+        if (fine && !dialogue_.completed()) fine = co_await end_idle();
+        if (visit_.stopping() || dialogue_.mailbox().exists() > before) break;
+    }
+    co_return fine;
+}
+
+asio::awaitable<bool> imap_wait::begin_idle() {
     if (!dialogue_.begin(stage::idle, commands_.plain(out_, imap_verb::idle))) co_return false;
     dialogue_.announced().idle_said();
     bool fine = co_await dialogue_.send_out();
     if (fine) fine = co_await dialogue_.wait_for_go_ahead();
     if (fine && stretch_.began_us == 0) stretch_.began_us = now_us();
-    if (fine) fine = co_await idle_until(steady_clock::now() + how_long, before);
-    if (!fine || dialogue_.completed()) co_return fine;
+    co_return fine;
+}
+
+asio::awaitable<bool> imap_wait::end_idle() {
     dialogue_.announced().done_said();
     const std::uint64_t done = now_us();
-    fine = co_await dialogue_.send(proto::imap_done, proto::imap_done);
+    bool fine = co_await dialogue_.send(proto::imap_done, proto::imap_done);
     if (fine) fine = co_await dialogue_.complete();
     if (fine) stretch_.ended_us = done;
     co_return fine;

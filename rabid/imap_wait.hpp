@@ -52,6 +52,8 @@ class imap_wait {
     asio::awaitable<bool> ask_again();
     asio::awaitable<bool> wait_to_be_notified(std::chrono::nanoseconds how_long);
     asio::awaitable<bool> idle(std::chrono::nanoseconds how_long);
+    asio::awaitable<bool> begin_idle();
+    asio::awaitable<bool> end_idle();
     asio::awaitable<bool> idle_until(load::steady_time until, std::uint32_t before);
     bool idles() const noexcept;
     // --watch-by notify: the server tells of mail by itself, whatever the session does.

@@ -27,6 +27,7 @@ using proto::pop3_status;
 
 class pop3_visit {
   public:
+    // `who` outlives it.
     explicit pop3_visit(const visit_context& who);
 
     // True when the server did what it should; what it did not is counted.
@@ -71,7 +72,7 @@ class pop3_visit {
     void message_status();
     void message_end();
 
-    visit_context visit_;
+    const visit_context& visit_;
     proto::pop3_client parser_;
     proto::pop3_capabilities offered_;
     std::string greeting_;

@@ -46,6 +46,7 @@ class population_visit {
     static constexpr std::size_t most_messages = 100;  // of one command
     static constexpr std::uint64_t most_octets = std::uint64_t{8} << 20U;
 
+    // Both outlive it.
     population_visit(const visit_context& who, population& all);
 
     // True when there is nothing left to do for this account.
@@ -89,7 +90,7 @@ class population_visit {
                       std::span<const std::uint32_t> which);
     void count(const examiner::findings& held);
 
-    visit_context visit_;
+    const visit_context& visit_;
     population& all_;
     account_books& books_;
     imap_dialogue dialogue_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <type_traits>
 
 #include "net/fault.hpp"
 #include "rabid/imap_visit.hpp"
@@ -24,7 +25,12 @@ constexpr client::channel::phases counted{
 
 // A coroutine's frame has room for all that may stand in it: for each kind of visit its own.
 template <class Visit, class... More>
-asio::awaitable<bool> talk(const visit_context& who, More&... more) {
+asio::awaitable<bool> talk(visit_context who, More&... more) {
+    if (who.connection.tls().at_once()) {
+        const bool secured = co_await who.connection.secure();
+        if (!secured) co_return false;
+    }
+    if (!std::is_same_v<Visit, pop3_visit>) ++who.context.shared.counts().imap_connections;
     Visit dialogue(who, more...);
     co_return co_await dialogue.run();
 }
@@ -145,26 +151,14 @@ void session::time(bool succeeded, load::steady_time begun, load::steady_time du
 
 asio::awaitable<bool> session::converse(bool imap, std::size_t account_number) {
     channel_.set_hurried(true);  // until something is to be read
-    if (channel_.tls().at_once()) {
-        const bool secured = co_await channel_.secure();
-        if (!secured) co_return false;
-    }
     const auto& servers = imap ? plan_.imap : plan_.pop3;
     const visit_context who{context_,          channel_,
                             examiner_,         plan_.users->at(account_number),
                             random_,           {account_number, index_ % servers.size()},
                             channel_.server(), {index_, appended_}};
-    bool fine = false;
-    if (!imap) {
-        fine = co_await talk<pop3_visit>(who);
-    } else {
-        ++context_.shared.counts().imap_connections;
-        if (plan_.populates)
-            fine = co_await talk<population_visit>(who, *plan_.populates);
-        else
-            fine = co_await talk<imap_visit>(who);
-    }
-    co_return fine;
+    if (!imap) return talk<pop3_visit>(who);
+    if (plan_.populates) return talk<population_visit>(who, *plan_.populates);
+    return talk<imap_visit>(who);
 }
 
 }  // namespace postal::rabid

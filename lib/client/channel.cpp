@@ -241,22 +241,32 @@ void channel::compress() {
     if (!compression_) give_up(stage::login, "no_memory", "for COMPRESS=DEFLATE");
 }
 
-asio::awaitable<bool> channel::pause(std::chrono::nanoseconds how_long) {
-    if (broken_ || shared_.own.stopping()) co_return false;
+bool channel::begin_pause() {
+    if (broken_ || shared_.own.stopping()) return false;
     keep();
     whose_.watched.clear_deadline();
     hearing_.answered();  // what comes meanwhile is no answer
-    co_await shared_.gate.pause(whose_.place, how_long);
+    return true;
+}
+
+bool channel::end_pause() noexcept {
     read_clock();
-    co_return !broken_ && !shared_.own.stopping();
+    return !broken_ && !shared_.own.stopping();
+}
+
+asio::awaitable<bool> channel::pause(std::chrono::nanoseconds how_long) {
+    if (!begin_pause()) co_return false;
+    co_await shared_.gate.pause(whose_.place, how_long);
+    co_return end_pause();
 }
 
 asio::awaitable<bool> channel::wait(std::chrono::nanoseconds how_long) {
     if (!heard_.empty() || something_to_hear()) co_return !broken_;
+    if (!begin_pause()) co_return false;
     connection_.when_readable([this] { shared_.gate.wake(whose_.place); });
-    const bool go_on = co_await pause(how_long);
+    co_await shared_.gate.pause(whose_.place, how_long);
     connection_.forget();
-    co_return go_on;
+    co_return end_pause();
 }
 
 // Before a suspension: the worker's buffer will be another session's.

@@ -129,6 +129,8 @@ class channel {
   private:
     void begin(const target& server);
     void keep();
+    bool begin_pause();
+    bool end_pause() noexcept;
     void count_error(stage where, std::string_view reason, std::string_view sample);
     asio::awaitable<net::fault> connect(const target& server, base::random_source& random);
     asio::awaitable<net::read_result> read();

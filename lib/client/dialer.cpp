@@ -47,7 +47,8 @@ asio::awaitable<net::fault> dialer::look_up(const target& server,
     co_return found->done ? net::fault::unresolved : net::fault::timeout;
 }
 
-asio::awaitable<net::fault> dialer::open(const target& server, std::optional<net::address> local,
+asio::awaitable<net::fault> dialer::open(const target& server,
+                                         const std::optional<net::address>& local,
                                          std::chrono::nanoseconds timeout) {
     net::fault why = net::fault::none;
     if (server.where.fresh_lookup) why = co_await look_up(server, timeout);

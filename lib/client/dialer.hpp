@@ -37,7 +37,7 @@ class dialer {
     dialer(owner whose, net::connection& line) : whose_(whose), line_(line) {}
 
     // none when the connection is made; `stopped` when the run stops meanwhile.
-    asio::awaitable<net::fault> open(const target& server, std::optional<net::address> local,
+    asio::awaitable<net::fault> open(const target& server, const std::optional<net::address>& local,
                                      std::chrono::nanoseconds timeout);
 
   private:

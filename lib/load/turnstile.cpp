@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "load/turnstile.hpp"
 
-#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <utility>
@@ -53,23 +53,29 @@ void turnstile::never_begun(std::uint64_t messages) noexcept {
 }
 
 asio::awaitable<void> turnstile::pause(waiter& who, std::chrono::nanoseconds how_long) {
-    if (rules_.stopped()) co_return;
+    if (rules_.stopped()) return sleep(who, steady_clock::now());
     rules_.pause(who);
-    co_await sleep(who, steady_clock::now() + how_long);
+    return sleep(who, steady_clock::now() + how_long);
 }
 
 asio::awaitable<void> turnstile::rest(waiter& who, std::chrono::nanoseconds how_long) {
-    if (rules_.over()) co_return;
+    if (rules_.over()) return sleep(who, steady_clock::now());
     rules_.rest(who);
     arm();
-    co_await sleep(who, steady_clock::now() + how_long);
+    return sleep(who, steady_clock::now() + how_long);
 }
 
+// Neither this nor pause() or rest() is a coroutine: each session that waits would keep the frame.
 asio::awaitable<void> turnstile::sleep(waiter& who, steady_time until) {
-    boost::system::error_code woken;
-    who.wake_.expires_at(until);
-    co_await who.wake_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
-    who.unlink();
+    const auto begin = [&who, until](auto resume) {
+        who.wake_.expires_at(until);
+        who.wake_.async_wait(
+            [&who, resume = std::move(resume)](const boost::system::error_code&) mutable {
+                who.unlink();
+                std::move(resume)();
+            });
+    };
+    return asio::async_initiate<const asio::use_awaitable_t<>, void()>(begin, asio::use_awaitable);
 }
 
 void turnstile::hold_shut(bool shut) {

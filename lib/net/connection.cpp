@@ -123,28 +123,35 @@ fault connection::cancelled() noexcept {
     return classify({ECANCELED, boost::system::system_category()}, cancelled_);
 }
 
-asio::awaitable<fault> connection::open(address remote, std::optional<address> local) {
+// 0 when the connection is there already, as it mostly is over loopback or a Unix socket; or an
+// errno value: EINPROGRESS.
+int connection::begin_to_open(const address& remote, const std::optional<address>& local) noexcept {
     close();
     cancelled_ = cancelled_by::nobody;
     last_fault_ = fault::none;
     tls_problem_ = {};
     const int socket = make_socket(remote, local);
-    if (socket < 0) co_return failed(errno);
+    if (socket < 0) return errno;
     const int made =
         ::connect(socket, remote.data(), static_cast<socklen_t>(remote.size())) == 0 ? 0 : errno;
     if (made != 0 && made != EINPROGRESS) {
         ::close(socket);
-        co_return failed(made);
+        return made;
     }
     send_at_once(socket, remote.protocol().family());
     const int problem = socket_.open(context_, socket);
-    if (problem != 0) co_return failed(problem);
-    // A connection over loopback or a Unix socket is mostly made within the call.
-    if (made == 0) co_return fault::none;
+    return problem != 0 ? problem : made;
+}
+
+// Apart from the beginning, so that no addresses stand in its frame: Asio gives that to a later
+// coroutine, which may live as long as the session.
+asio::awaitable<fault> connection::wait_until_open(int asked) {
+    if (asked == 0) co_return fault::none;
+    if (asked != EINPROGRESS) co_return failed(asked);
     while (!socket_.writable()) {
         co_await socket_.wait_writable();
     }
-    const int number = pending_error(socket);
+    const int number = pending_error(socket_.native());
     if (cancelled_ == cancelled_by::nobody && number == 0) co_return fault::none;
     failed(cancelled_ == cancelled_by::nobody ? number : ECANCELED);
     close();

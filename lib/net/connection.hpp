@@ -73,7 +73,9 @@ class connection final : private poller::sender {
     explicit connection(asio::io_context& context);
     ~connection() override;
 
-    asio::awaitable<fault> open(address remote, std::optional<address> local);
+    asio::awaitable<fault> open(const address& remote, const std::optional<address>& local) {
+        return wait_until_open(begin_to_open(remote, local));
+    }
     fault adopt(accepted from);
 
     // The handshake, on an open connection on which nothing waits to be written and nothing was
@@ -164,6 +166,8 @@ class connection final : private poller::sender {
   private:
     struct secured;
 
+    int begin_to_open(const address& remote, const std::optional<address>& local) noexcept;
+    asio::awaitable<fault> wait_until_open(int asked);
     void send_put_off(std::string_view octets) override;
     fault failed(int error_number) noexcept;
     void broke(int error_number) noexcept;

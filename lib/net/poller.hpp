@@ -29,6 +29,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -70,7 +71,10 @@ class resumption {
     void drop() { act(false); }
 
   private:
-    static constexpr std::size_t room = 48;
+    // For a coroutine's, and for lambdas that hold as much as a few pointers.
+    using of_coroutine = boost::asio::async_result<boost::asio::use_awaitable_t<>, void()>;
+    static constexpr std::size_t room =
+        std::max(sizeof(of_coroutine::handler_type), 3 * sizeof(void*));
 
     void act(bool resume) {
         if (act_ != nullptr) std::exchange(act_, nullptr)(storage_.data(), resume);

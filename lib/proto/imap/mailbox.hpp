@@ -33,7 +33,7 @@ namespace postal::proto {
 
 class imap_mailbox {
   public:
-    static constexpr std::size_t max_running = 32;
+    static constexpr std::size_t max_running = 8;
 
     explicit imap_mailbox(std::uint32_t max_messages = 100'000) noexcept
         : max_messages_(max_messages) {}
