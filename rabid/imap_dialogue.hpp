@@ -50,8 +50,9 @@ struct imap_untagged {
 
     std::vector<std::uint32_t> found;  // by SEARCH: UIDs, or numbers; no more than there are
     std::uint64_t expunged = 0;        // how many messages have gone
-    // --watch: messages up to this number need not be read (again). It falls as messages before it
-    // go. VANISHED names UIDs: they are of messages that we have deleted ourselves, which we knew.
+    // Who waits need not be told of messages up to this number: with --watch they need not be read
+    // (again). It falls as messages before it go. VANISHED names UIDs: they are of messages that we
+    // have deleted ourselves, which we knew.
     std::uint32_t known = 0;
     // What the name of a mailbox of ours begins with (RFC 2342), with its delimiter; and what
     // stands between its levels, as NAMESPACE or LIST says it: 0 where nothing does.
@@ -80,9 +81,9 @@ class imap_dialogue {
     // --watch-folders: what STATUS tells of from now on goes there; it outlives the dialogue.
     void watch(folder_news& folders) noexcept { folders_ = &folders; }
     const folder_news* folders() const noexcept { return folders_; }
-    // There is mail behind so many messages of the mailbox that is selected, or in another.
-    bool has_news(std::uint32_t known) const noexcept {
-        return mailbox_.exists() > known || (folders_ != nullptr && folders_->unread());
+    // There is mail behind what is known of the mailbox that is selected, or in another.
+    bool has_news() const noexcept {
+        return mailbox_.exists() > told_.known || (folders_ != nullptr && folders_->unread());
     }
     // What is wrong with what the server has just said; nothing: it is not.
     void contradicted(std::string_view wrong);

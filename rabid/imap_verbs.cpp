@@ -60,6 +60,7 @@ asio::awaitable<bool> imap_verbs::act(verb what) {
         case verb::create:
             co_return co_await make_mailbox();
         case verb::idle:
+            dialogue_.told().known = exists();
             co_return co_await wait_.rest(visit_.context.of_run.behaviour.idle.pick(visit_.random));
         default:
             break;

@@ -79,14 +79,13 @@ asio::awaitable<bool> imap_wait::ask_again() {
 
 // Says nothing, but NOOP before a server may take a client that is silent for gone (RFC 9051 5.4).
 asio::awaitable<bool> imap_wait::wait_to_be_notified(std::chrono::nanoseconds how_long) {
-    const std::uint32_t before = dialogue_.mailbox().exists();
     if (dialogue_.commands_said() != said_by_then_) {
         said_by_then_ = dialogue_.commands_said();
         said_last_ = steady_clock::now();
     }
     const auto until = steady_clock::now() + how_long;
-    const bool fine = co_await idle_until(std::min(until, said_last_ + longest_idle), before);
-    if (!fine || visit_.stopping() || dialogue_.has_news(before)) co_return fine;
+    const bool fine = co_await idle_until(std::min(until, said_last_ + longest_idle));
+    if (!fine || visit_.stopping() || dialogue_.has_news()) co_return fine;
     if (dialogue_.overflowed()) co_return co_await ask_again();
     if (steady_clock::now() < said_last_ + longest_idle) co_return true;
     co_return co_await dialogue_.command(stage::idle, commands_.plain(out_, imap_verb::noop));
@@ -105,12 +104,11 @@ asio::awaitable<bool> imap_wait::ask_after(std::chrono::nanoseconds how_long) {
 asio::awaitable<bool> imap_wait::idle(std::chrono::nanoseconds how_long) {
     bool fine = true;
     for (auto left = how_long; fine && left.count() > 0; left -= longest_idle) {
-        const std::uint32_t before = dialogue_.mailbox().exists();
         fine = co_await begin_idle();
         const auto until = steady_clock::now() + std::min(longest_idle, left);
-        if (fine) fine = co_await idle_until(until, before);
+        if (fine) fine = co_await idle_until(until);
         if (fine && !dialogue_.completed()) fine = co_await end_idle();
-        if (visit_.stopping() || dialogue_.mailbox().exists() > before) break;
+        if (visit_.stopping() || dialogue_.has_news()) break;
     }
     co_return fine;
 }
@@ -133,10 +131,10 @@ asio::awaitable<bool> imap_wait::end_idle() {
     co_return fine;
 }
 
-asio::awaitable<bool> imap_wait::idle_until(load::steady_time until, std::uint32_t before) {
+asio::awaitable<bool> imap_wait::idle_until(load::steady_time until) {
     const imap_tag answered = dialogue_.answered();
     const auto is_told = [this] { return !is_notified() || !dialogue_.overflowed(); };
-    while (!dialogue_.has_news(before) && dialogue_.answered() == answered && is_told()) {
+    while (!dialogue_.has_news() && dialogue_.answered() == answered && is_told()) {
         const auto left = until - steady_clock::now();
         if (left.count() <= 0) co_return true;
         const bool go_on = co_await visit_.connection.wait(left);

@@ -30,7 +30,7 @@ class imap_wait {
     // When the server agreed to that last, since the epoch; 0: it has not.
     std::uint64_t agreed_us() const noexcept { return agreed_us_; }
     // In IDLE, said again where that is long, or a pause with NOOP behind it. IDLE ends early when
-    // there are more messages than before.
+    // there is news.
     asio::awaitable<bool> rest(std::chrono::nanoseconds how_long);
 
     // How the session hears of what comes, and what it is in meanwhile.
@@ -54,7 +54,7 @@ class imap_wait {
     asio::awaitable<bool> idle(std::chrono::nanoseconds how_long);
     asio::awaitable<bool> begin_idle();
     asio::awaitable<bool> end_idle();
-    asio::awaitable<bool> idle_until(load::steady_time until, std::uint32_t before);
+    asio::awaitable<bool> idle_until(load::steady_time until);
     bool idles() const noexcept;
     // --watch-by notify: the server tells of mail by itself, whatever the session does.
     bool is_notified() const noexcept;

@@ -40,7 +40,7 @@ class imap_watch {
     asio::awaitable<bool> read_announced();
     asio::awaitable<bool> look_for_absent(std::uint64_t missing, std::uint64_t gone_before);
     asio::awaitable<void> end_notify();
-    bool has_news() { return dialogue_.has_news(dialogue_.told().known); }
+    bool has_news() { return dialogue_.has_news(); }
     bool has_unread() { return dialogue_.mailbox().exists() > dialogue_.told().known; }
     void note_idle();
     void note_notify(std::uint64_t ended_us);

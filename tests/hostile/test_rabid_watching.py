@@ -66,6 +66,36 @@ def test_mail_comes_while_other_mail_is_deleted(programs, folder, users_file, ve
     assert run.record["integrity"]["duplicate"] == 0
 
 
+class Exchanged(ImapSession):
+    """In the first IDLE somebody else deletes the first message, and another comes: there are as many as before."""
+    done_so = False
+
+    async def idle(self, _):
+        await self.send(b"+ idling\r\n")
+        if not self.done_so:
+            self.done_so = True
+            del self.mail[UID + 1]
+            self.mail[UID + FIRST] = made_message(FIRST)
+            await self.send(b"* 1 EXPUNGE\r\n* 2 EXISTS\r\n")
+        if await self.reader.readline() != b"DONE\r\n":
+            raise Over
+        await self.send(self.done())
+
+    COMMANDS = ImapSession.COMMANDS | {b"IDLE": idle}
+
+
+def test_mail_that_takes_the_place_of_other_mail_ends_the_idle(programs, folder, users_file):
+    server = HostileImap(mail=[made_message(1), made_message(2)], session=Exchanged)
+    with server, Sending(programs.rabid, folder, "-i", "100", "--watch", "25m", "--workers", "1", "--imap", server.endpoint,
+                         server.endpoint, users_file(login_names(user_names(1)))) as watching:
+        wait_until(lambda: server.count.sent == 1, lambda: f"one message to be read: {server.count.sent} are", 15)
+        watching.signal(signal.SIGTERM)
+        run = watching.wait()
+    run.header = RABID_HEADER
+    check_reading(run)
+    assert run.status == 0 and run.record["errors"] == [] and run.total("messages") == 1
+
+
 class Odd(ImapSession):
     """In the first IDLE FIRST messages come; `server.how` says how they are announced. They are announced once."""
     came = False
