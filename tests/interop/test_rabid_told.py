@@ -42,6 +42,17 @@ def pass_by(seconds):
     wait_until(lambda: time.monotonic() > until, "time to pass", seconds + 30)
 
 
+def deliver_apart(postal, server, files):
+    """A message for each address of each file, three times. Whom Dovecot 2.3 tells by NOTIFY it does not tell of what
+    comes from half a second to one and a half after that, so that each session has its peace between two of its own."""
+    for _ in range(3):
+        for users in files:
+            for user in users:
+                postal("-L", "-t", "1", "-c", "-1", "-M", "1", "-m", "1", "--messages", "1", "--ledger", server.book,
+                       "--to", user, server.endpoint)
+            pass_by(3)
+
+
 def end(*all_of_them):
     for one in all_of_them:
         one.signal(signal.SIGTERM)
@@ -56,7 +67,7 @@ def rows_of(text, title):
     return {re.split(r"  +", line.strip())[0]: re.split(r"  +", line.strip())[1:] for line in lines if line.strip()}
 
 
-def test_ways_to_be_told(watched, programs, folder, postal, users_file, report):
+def test_ways_to_be_told(watched, programs, folder, postal, report):
     """Four ways at once: each message was announced in each, and nobody has missed anything."""
     idle = watching(programs, folder, watched, "idle", "-i", "100")
     noop = watching(programs, folder, watched, "noop", "-i", "100", "--watch-by", "noop")
@@ -65,17 +76,16 @@ def test_ways_to_be_told(watched, programs, folder, postal, users_file, report):
     with idle, noop, notify, pop3:
         wait_until(lambda: logged_in(watched, "imap") >= 9 and logged_in(watched, "pop3") >= 6, "all to watch")
         pass_by(2)
-        postal("-L", "-t", "2", "-c", "-1", "-M", "1", "-m", "1", "--messages", "30", "--ledger", watched.book,
-               watched.endpoint, users_file(watched.users))
-        pass_by(TOLD_WITHIN + 4)
+        deliver_apart(postal, watched, [watched.users])
+        pass_by(TOLD_WITHIN + 1)
         end(idle, noop, notify, pop3)
     found, status = report(watched.book)
-    assert status == 0 and found["found"] == found["announced_messages"] == 30
+    assert status == 0 and found["found"] == found["announced_messages"] == 9
     assert found["announced_never"] == found["missed_notification"] == 0 and found["announced_max_us"] < 30_000_000
     done = run([programs.postal_report, "--ledger", watched.book])
     rows = rows_of(done.stdout, "From the reply that accepted a message")
     assert {name: row[:2] for name, row in rows.items() if name.startswith(("all", "sessions", "visits"))} == dict.fromkeys(
-        ("all", "sessions that use IDLE", "sessions that ask with NOOP", "sessions that use NOTIFY", "visits over POP3"), ["30", "0"]), done.stdout
+        ("all", "sessions that use IDLE", "sessions that ask with NOOP", "sessions that use NOTIFY", "visits over POP3"), ["9", "0"]), done.stdout
 
 
 def test_swallowed_announcements(watched, programs, folder, postal, rabid, users_file, report):
@@ -135,15 +145,13 @@ def test_folders(dovecot, programs, folder, postal, users_file, report):
         with beside, behind:
             wait_until(lambda: proxy.idling >= 1 and logged_in(server, "imap") >= 3, "all to watch")
             pass_by(2)
-            for users in (of_first, of_second):
-                postal("-L", "-t", "2", "-c", "-1", "-M", "1", "-m", "1", "--messages", "20", "--ledger", server.book,
-                       server.endpoint, users_file(users))
-            pass_by(TOLD_WITHIN + TRUE_TO + 2)
+            deliver_apart(postal, server, [*zip(of_first, of_second)])
+            pass_by(TOLD_WITHIN + TRUE_TO)
             end(beside, behind)
         assert proxy.swallowed > 0
     found, status = report(server.book)
-    assert status == 0 and found["found"] == found["announced_messages"] == 40 and found["announced_never"] == 0
-    assert found["duplicated"] == found["misdelivered"] == 0 and found["missed_notification"] == 20
+    assert status == 0 and found["found"] == found["announced_messages"] == 12 and found["announced_never"] == 0
+    assert found["duplicated"] == found["misdelivered"] == 0 and found["missed_notification"] == 6
     listed = report(server.book, "missed-notification")
-    assert len({key_of(row) for row in listed}) == 20 and {row["recipient"] for row in listed} == set(of_first)
+    assert len({key_of(row) for row in listed}) == 6 and {row["recipient"] for row in listed} == set(of_first)
     assert all(re.fullmatch(r"session 0 of [0-9a-f]{16} was to be told by NOTIFY at store from \S+ on", row["detail"]) for row in listed)
