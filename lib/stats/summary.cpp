@@ -271,9 +271,9 @@ std::string searching_rows(const capacity::search_record& of, std::string_view p
     else if (nothing == 0)
         text = row("generator", "judged with each trial: all say something");
     else
-        text = row("generator", fmt::format("judged with each trial: {} of {} say nothing",
-                                            base::format_count(nothing),
-                                            base::format_count(of.trials.size())));
+        text = row("generator",
+                   fmt::format("judged with each trial: {} of {} say nothing",
+                               base::format_count(nothing), base::format_count(of.trials.size())));
     for (const std::string& one : capacity::reach_texts(of, program))
         text += row("", one);
     return text;
