@@ -41,12 +41,14 @@ def place_of(process):
 
 
 def fetch(place, path="/metrics", method="GET", **headers):
-    """(status, headers, octets) of one request."""
+    """(status, headers, octets) of one request; ConnectionError if the program ends before its answer does."""
     connection = http.client.HTTPConnection(place[0].strip("[]"), int(place[1]), timeout=30)
     try:
         connection.request(method, path, headers=headers)
         answer = connection.getresponse()
         return answer.status, dict(answer.getheaders()), answer.read()
+    except http.client.HTTPException as error:
+        raise ConnectionError(f"no whole answer for {path}: {error}") from error
     finally:
         connection.close()
 
