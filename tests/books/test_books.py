@@ -19,6 +19,7 @@ from support.relay import Relay
 from support.watched import OUTCOMES, Sending, check_outcomes
 
 SMALL = ("-m", "2", "-M", "2", "--interval", "200ms")
+MESSAGES_IN_A_LINE = re.compile(r"^[\d:.]+,[1-9]", re.M)
 
 
 @pytest.fixture
@@ -127,7 +128,7 @@ def test_zero_messages_a_connection(bhm, postal, users):
 def test_signal(bhm, start, number, load):
     hole = bhm()
     sending = start(hole.endpoint, *LOADS[load])
-    wait_until(lambda: re.search(r"^[\d:.]+,[1-9]", sending.process.stdout, re.M), "the first line with messages")
+    wait_until(lambda: MESSAGES_IN_A_LINE.search(sending.process.stdout), "the first line with messages")
     begin = time.monotonic()
     sending.signal(number)
     run = sending.wait()
@@ -150,7 +151,7 @@ def stopped_server(bhm, start, *words):
     """postal with messages under way to a server that has stopped answering."""
     hole = bhm()
     sending = start(hole.endpoint, "-t", "8", "-c", "-1", *words)
-    wait_until(lambda: re.search(r"^[\d:.]+,[1-9]", sending.process.stdout, re.M), "the first line with messages")
+    wait_until(lambda: MESSAGES_IN_A_LINE.search(sending.process.stdout), "the first line with messages")
     hole.process.signal(signal.SIGSTOP)
     lines = len(sending.process.stdout.splitlines())
     wait_until(lambda: len(sending.process.stdout.splitlines()) >= lines + 2, "two more intervals")
@@ -248,7 +249,7 @@ def test_bhm_ends_at_a_signal_with_clients_connected(bhm, start):
     """The original ignored SIGINT."""
     hole = bhm("--grace", "500ms")
     sending = start(hole.endpoint, "-t", "4", "-c", "-1", "--rate", "200/s", "--duration", "2s")
-    wait_until(lambda: re.search(r"^[\d:.]+,[1-9]", sending.process.stdout, re.M), "the first line with messages")
+    wait_until(lambda: MESSAGES_IN_A_LINE.search(sending.process.stdout), "the first line with messages")
     begin = time.monotonic()
     assert hole.process.stop(signal.SIGINT) == 0
     assert time.monotonic() - begin < 8
@@ -262,10 +263,12 @@ def test_bhm_ends_at_a_signal_with_clients_connected(bhm, start):
 def test_bhm_restarted_in_the_middle(bhm, start):
     port = free_port()
     first = bhm("--grace", "0s", listen=[f"127.0.0.1:{port}"])
-    sending = start(first.endpoint, "-t", "6", "-c", "-1", "--rate", "500/s", "--duration", "2500ms")
-    wait_until(lambda: re.search(r"^[\d:.]+,[1-9]", sending.process.stdout, re.M), "the first line with messages")
+    sending = start(first.endpoint, "-t", "6", "-c", "-1", "--rate", "500/s", "--duration", "1m")
+    wait_until(lambda: MESSAGES_IN_A_LINE.search(sending.process.stdout), "the first line with messages")
     received = first.stop().record["totals"]["messages"]
     second = bhm(listen=[f"127.0.0.1:{port}"])
+    wait_until(lambda: MESSAGES_IN_A_LINE.search(second.process.stdout), "messages to the new server")
+    sending.signal(signal.SIGINT)
     run = sending.wait()
     again = second.stop().record["totals"]["messages"]
     assert received > 0 and again > 0, "postal found the new server"
@@ -279,12 +282,13 @@ def test_bhm_killed_and_restarted(bhm, start, words):
     port = free_port()
     first = bhm(listen=[f"127.0.0.1:{port}"])
     with Relay(port) as relay:
-        sending = start(relay.endpoint, "-t", "6", "-c", "-1", "--rate", "2000/s", "--duration", "2500ms", *words)
+        sending = start(relay.endpoint, "-t", "6", "-c", "-1", "--rate", "2000/s", "--duration", "1m", *words)
         wait_until(lambda: relay.counted > 100, "the first messages")
         first.process.kill()
         before = relay.counted
         second = bhm(listen=[f"127.0.0.1:{port}"])
         wait_until(lambda: relay.counted > before + 100, "messages to the new server")
+        sending.signal(signal.SIGINT)
         run = sending.wait()
     again = second.stop().record["totals"]["messages"]
     check_books(run)
