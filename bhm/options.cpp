@@ -129,8 +129,7 @@ cli::group mail_options(options& o) {
                      if (stored && lmtp) o.dialect = proto::dialect::lmtp;
                      return stored;
                  }},
-                {"-m,--max-size", "SIZE", "10240", "largest message; a bare number is kilobytes",
-                 program::message_limit(o)},
+                program::max_size_option(o, "10240"),
                 program::max_recipients_option(o),
                 program::bare_newline_option(o),
                 {"--verify", "on|off", "on", "check the digests of postal's messages",
@@ -218,9 +217,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                             cli::text(into.user_list), false}};
     program.usual = {"--port",  "--listen",    "--lmtp",     "--max-size", "--delay",
                      "--speed", "--behaviour", "--duration", "--record",   "--live"};
-    program.notes =
-        "Runs until interrupted, unless --duration ends it.\n"
-        "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed.";
+    program.notes = program::server_notes;
     auto parsed = cli::parse(program, words, into.effective);
     if (!parsed || *parsed == cli::parse_result::done) return parsed;
     if (!into.ledger.empty() && !into.verify) {

@@ -132,8 +132,7 @@ cli::group agent_options(options& o) {
 cli::group message_options(options& o) {
     return {"Message",
             {
-                {"-m,--max-size", "SIZE", "50M", "largest message; a bare number is kilobytes",
-                 program::message_limit(o)},
+                program::max_size_option(o, "50M"),
                 program::max_recipients_option(o),
                 program::bare_newline_option(o),
                 {"--line-ends", "crlf|lf", "lf", "how lines end for the agent",
@@ -213,9 +212,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                                         phase_names(), static_cast<std::size_t>(phase::message),
                                         {stats::counted_by::servers}))};
     program.usual = {"--listen", "--agent", "--user", "--check", "--to", "--duration", "--record"};
-    program.notes =
-        "Runs until interrupted, unless --duration ends it.\n"
-        "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed.";
+    program.notes = program::server_notes;
     auto parsed = cli::parse(program, words, into.effective);
     if (!parsed || *parsed == cli::parse_result::done) return parsed;
     auto checked = program::check(static_cast<const program::server_options&>(into));

@@ -43,13 +43,6 @@ std::string first_difference(std::string_view theirs, std::string_view ours) {
 constexpr std::size_t most_name = 64;
 constexpr std::size_t most_line = 1000;
 
-std::uint64_t outcomes(const stats::counts& of) {
-    std::uint64_t sum = 0;
-    for (const stats::counter& one : stats::all_counters())
-        if (one.kind == stats::counter_kind::outcome) sum += of.*one.value;
-    return sum;
-}
-
 }  // namespace
 
 leader::leader(transport& way, const welcome& common) : way_(way), members_(way.ranks()) {
@@ -310,35 +303,21 @@ void leader::hear(unsigned rank, word said) {
 }
 
 void leader::add(unsigned rank, stats::time_slice slice) {
-    member& from = members_[rank];
-    const stats::counts sums = slice.counts.counted();
-    const bool in_warmup = slice.in_warmup;
-    const piece part{slice.start_s, slice.draining, sums.messages};
+    const rank_books::entry came(slice);
     if (!merger_->add(rank, std::move(slice))) return;
-    from.all.add(sums);
-    if (!in_warmup) from.measured.add(sums);
-    from.waiting.push_back(part);
+    members_[rank].books.add(came);
     if (rank == 0) hand_on();
 }
 
 void leader::hand_on() {
     while (auto merged = merger_->take()) {
-        for (member& one : members_) {
-            const auto belongs = [&](const piece& part) {
-                return part.draining == merged->draining && part.start_s < merged->end_s;
-            };
-            for (const piece& part : one.waiting)
-                if (belongs(part)) one.messages_now += part.messages;
-            std::erase_if(one.waiting, belongs);
-            if (merged->closes_interval) one.messages.push_back(std::exchange(one.messages_now, 0));
-        }
+        for (member& one : members_)
+            one.books.hand_on(*merged);
         events_.on_time_slice(*merged);
     }
     if (merger_->slowest()) return;
-    // All have ended: what is left was counted in the last interval.
-    for (member& one : members_)
-        for (const piece& part : std::exchange(one.waiting, {}))
-            if (!one.messages.empty()) one.messages.back() += part.messages;
+    for (member& one : members_)  // all have ended
+        one.books.close();
 }
 
 stats::live_state leader::live(const stats::live_state& ours) const {
@@ -408,9 +387,7 @@ std::vector<stats::rank_share> leader::shares() const {
             share.missed_start =
                 *one.late > std::chrono::milliseconds(1) + one.clocks.start_bound();
         }
-        share.messages = one.messages;
-        share.totals = one.measured;
-        share.totals_with_warmup = one.all;
+        one.books.describe(share);
         if (one.done) {
             share.totals = one.done->totals;
             share.totals_with_warmup = one.done->totals_with_warmup;
@@ -423,10 +400,7 @@ std::vector<stats::rank_share> leader::shares() const {
             share.worker_busy = one.done->worker_busy;
         }
         share.lost_s = one.lost_s;
-        if (one.lost_s) {
-            const std::uint64_t begun = std::max(one.started, one.all.started);
-            share.unaccounted = begun - std::min(outcomes(one.all), begun);
-        }
+        if (one.lost_s) share.unaccounted = one.books.unaccounted(one.started);
         made.push_back(std::move(share));
     }
     return made;

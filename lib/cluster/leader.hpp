@@ -25,6 +25,7 @@
 
 #include "base/result.hpp"
 #include "cluster/merger.hpp"
+#include "cluster/rank_books.hpp"
 #include "cluster/rank_clocks.hpp"
 #include "cluster/transport.hpp"
 #include "cluster/words.hpp"
@@ -91,12 +92,6 @@ class leader {
     void release();
 
   private:
-    // What a rank accepted in one time slice.
-    struct piece {
-        double start_s = 0;
-        bool draining = false;
-        std::uint64_t messages = 0;
-    };
     struct member {
         hello said{};
         bool greeted = false;
@@ -104,11 +99,8 @@ class leader {
         std::chrono::steady_clock::time_point heard{};
         std::optional<nanoseconds> late{};
         stats::live_state shown{};
-        std::uint64_t started = 0;              // as its last beat said
-        stats::counts measured{}, all{};        // as far as its time slices have come
-        std::vector<piece> waiting{};           // of intervals that are not complete
-        std::vector<std::uint64_t> messages{};  // by interval
-        std::uint64_t messages_now = 0;         // of the interval that goes on
+        std::uint64_t started = 0;  // as its last beat said
+        rank_books books{};
         std::optional<ended> done{};
         std::optional<double> lost_s{};
     };

@@ -28,6 +28,19 @@ cli::option sessions_option(server_options& target) {
             cli::count(target.sessions, 1, most_sessions)};
 }
 
+cli::option max_size_option(server_options& target, std::string usual) {
+    const auto set = [&target](const std::string& given) -> expected<void> {
+        auto size = base::parse_size(given, 1024);
+        if (!size) return size.error();
+        if (*size == 0)
+            return base::fail("0 lets no message in; give a size such as 10240 (KiB) or 10M");
+        target.max_message = *size;
+        return {};
+    };
+    return {"-m,--max-size", "SIZE", std::move(usual),
+            "largest message; a bare number is kilobytes", set};
+}
+
 cli::option max_recipients_option(server_options& target) {
     return {"--max-recipients", "N", "1000", "most recipients of a message",
             cli::count(target.max_recipients, 1, most_recipients)};
@@ -66,17 +79,6 @@ cli::group limits_group(server_options& o) {
              "most octets of unfinished mail at once, in memory and files; more is answered 452",
              cli::size(o.max_held)},
         }};
-}
-
-cli::setter message_limit(server_options& target) {
-    return [&target](const std::string& given) -> expected<void> {
-        auto size = base::parse_size(given, 1024);
-        if (!size) return size.error();
-        if (*size == 0)
-            return base::fail("0 lets no message in; give a size such as 10240 (KiB) or 10M");
-        target.max_message = *size;
-        return {};
-    };
 }
 
 expected<void> check(const server_options& chosen) {

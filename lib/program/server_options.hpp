@@ -23,6 +23,10 @@
 
 namespace postal::program {
 
+inline constexpr const char* server_notes =
+    "Runs until interrupted, unless --duration ends it.\n"
+    "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed.";
+
 struct server_options {
     std::vector<std::string> listen;
     unsigned sessions = 1000;
@@ -48,12 +52,12 @@ struct server_options {
 };
 
 cli::option sessions_option(server_options& target);
+// The largest message: more than 0, a bare number in kilobytes as in the original.
+cli::option max_size_option(server_options& target, std::string usual);
 cli::option max_recipients_option(server_options& target);
 cli::option bare_newline_option(server_options& target);
 // What clients may do, and how much of everything.
 cli::group limits_group(server_options& target);
-// The largest message: more than 0, a bare number in kilobytes as in the original.
-cli::setter message_limit(server_options& target);
 
 // What only shows when all options are known.
 base::expected<void> check(const server_options& chosen);
