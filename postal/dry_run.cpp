@@ -21,7 +21,7 @@ constexpr std::uint64_t most_shown = 5;
 constexpr std::size_t most_address = 80;
 constexpr std::size_t most_recipients_shown = 3;
 
-// A session's first transaction; without AUTH, which decides about the sender.
+// A session's first transaction; but for its sender where who logs in is the sender.
 transaction first_of(message_maker& maker, std::uint64_t session) {
     transaction tx;
     tx.session = session;
@@ -31,7 +31,9 @@ transaction first_of(message_maker& maker, std::uint64_t session) {
 }
 
 std::string envelope_text(const plan& of, const transaction& tx) {
-    std::string text = base::printable(tx.sender, most_address) + " to ";
+    const bool is_login = of.load.auth.chosen.wanted() && of.auth_users.empty();
+    std::string text = is_login ? "whoever logs in" : base::printable(tx.sender, most_address);
+    text += " to ";
     const std::size_t shown = std::min(tx.recipients.size(), most_recipients_shown);
     for (std::size_t i = 0; i < shown; ++i) {
         text += i == 0 ? "" : ", ";

@@ -100,9 +100,10 @@ class exchange {
     // Ends what is in flight, as lost for `reason`. A transaction is in doubt when its message was
     // within the octets written.
     struct breakage {
-        base::error_name reason;
+        base::error_name reason;  // empty where it is no error of the messages in flight
         std::string_view sample;
         std::uint64_t written = 0;
+        bool is_counted = false;  // what broke it stands in the errors already
     };
     void lost(const breakage& how, moment now);
 

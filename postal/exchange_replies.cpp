@@ -113,14 +113,14 @@ hearing exchange::on_rcpt_reply(transaction& tx, const reply& said, moment now) 
         return wrong_class(stage::rcpt, said);
     } else if (!tx.mail_refused) {
         outcomes_.error(stage::rcpt, said, server_);
-        tx.any_deferred = tx.any_deferred || !said.permanent();
+        if (!said.permanent() || tx.refusal / 100 != 4) tx.refusal = said.code;
         outcomes_.refuse_recipient(tx, which, said, now);
     }
     if (!tx.envelope_answered()) return hearing::go_on;
     tx.envelope_done = now.steady;
     if (tx.accepted > 0) return hearing::go_on;
     if (!tx.mail_refused) {
-        outcomes_.end(tx, units::rest, {tx.any_deferred ? 450 : 550, {}, {}}, now);
+        outcomes_.end(tx, units::rest, {tx.refusal, {}, {}}, now);
     }
     if (tx.next == utterance::data) {  // nothing has been said after the recipients
         reset_due_ = !tx.mail_refused;
@@ -204,17 +204,25 @@ void exchange::unexpected(base::error_name reason, std::string_view sample) {
 }
 
 void exchange::lost(const breakage& how, moment now) {
-    stage where = idle() ? stage::idle : awaited(how.written);
+    const bool awaits_reply = !idle();
+    const stage broke_at = awaits_reply ? awaited(how.written) : stage::idle;
+    const bool is_error = !how.reason.text().empty();
+    bool is_counted = how.is_counted;
+    stage where = broke_at;
     for (; open_ > 0; end_front(now.steady)) {
         transaction& tx = slots_[first_slot_];
         const bool complete = tx.complete_at > 0 && how.written >= tx.complete_at;
         if (tx.open_units > 0) {
             const auto what = complete ? ledger::outcome::in_doubt : ledger::outcome::failed;
             outcomes_.end(tx, units::rest, what, {}, now);
-            if (!how.reason.text().empty()) outcomes_.error(where, how.reason, how.sample, server_);
+            if (is_error) outcomes_.error(where, how.reason, how.sample, server_);
+            is_counted = true;
         }
         where = stage::mail;
     }
+    // A reply that never came is an error also where each message has its outcome already.
+    if (is_error && awaits_reply && !is_counted)
+        outcomes_.error(broke_at, how.reason, how.sample, server_);
     expected_.clear();
     expected_head_ = 0;
     output_written();

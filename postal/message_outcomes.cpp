@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "postal/message_outcomes.hpp"
 
+#include <utility>
+
 namespace postal::sender {
 
 void message_outcomes::start(transaction& tx) {
@@ -75,8 +77,8 @@ void message_outcomes::sample(ledger::outcome what, int code, const transaction&
                    .data = at.steady - tx.data_begun});
 }
 
-void message_outcomes::time(const transaction& tx, moment at) {
-    if (tx.ends == 1) took(phase::envelope, tx.envelope_done - tx.begun);
+void message_outcomes::time(transaction& tx, moment at) {
+    if (!std::exchange(tx.envelope_timed, true)) took(phase::envelope, tx.envelope_done - tx.begun);
     took(phase::data, at.steady - tx.data_begun);
     took(phase::message, at.steady - tx.due_of(0));
     took(phase::service, at.steady - tx.begun);

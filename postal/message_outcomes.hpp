@@ -63,7 +63,7 @@ class message_outcomes {
                std::uint32_t messages, moment at);
     void sample(ledger::outcome what, int code, const transaction& tx, load::steady_time due,
                 moment at);
-    void time(const transaction& tx, moment at);
+    void time(transaction& tx, moment at);
     void took(phase what, std::chrono::nanoseconds time) noexcept {
         counts_.latency[static_cast<std::size_t>(what)].record(time);
     }

@@ -28,6 +28,9 @@ mail::user user_of(const std::string& address) {
 expected<void> load_recipients(plan& into) {
     for (const std::string& address : into.chosen.to)
         into.recipients.push_back(user_of(address));
+    if (const auto [one, again] = mail::same_mailbox(into.recipients); again != nullptr)
+        return base::fail("--to: {} is the mailbox of {}; give each recipient once",
+                          base::printable(again->address, 80), base::printable(one->address, 80));
     if (!into.recipients.empty()) return {};
     auto recipients = program::load_list(into.chosen.user_list, "USER-LIST");
     if (!recipients) return recipients.error();

@@ -9,9 +9,6 @@ namespace postal::sender {
 
 namespace {
 
-// A connection that has been idle this long may have been closed by the server meanwhile.
-constexpr auto long_idle = std::chrono::seconds(1);
-
 constexpr std::string_view lost_behind_dot =
     "the server probably lost what was sent behind the final dot; try --pipelining auto";
 
@@ -105,12 +102,11 @@ asio::awaitable<session::step> session::wait_for_next() {
     load::turnstile::waiter& place = opening_.place();
     place.connected = true;
     place.wanted = exchange_.wanted();
-    const load::steady_time from = channel_.now();
     load::ticket go = co_await shared_.gate.wait(place);
     place.connected = false;
     channel_.read_clock();
     if (go.what != load::pass::go) co_return step::done;
-    if (channel_.now() - from > long_idle && !channel_.connection().quiet_and_open()) {
+    if (!channel_.connection().quiet_and_open()) {
         opening_.keep(std::move(go));
         co_return give_up(net::fault::closed);
     }
@@ -129,7 +125,7 @@ session::step session::hear_replies(std::string_view octets) {
         line.settle();
         base::error_name others;
         if (got.what == hearing::closing) others = "closed";
-        exchange_.lost({others, target_.where.text, line.octets_out}, now);
+        exchange_.lost({others, target_.where.text, line.octets_out, true}, now);
         return step::failed;
     }
     if (got.replies > 0 && !exchange_.idle()) channel_.set_deadline_for(exchange_.awaited());
@@ -159,7 +155,9 @@ session::step session::give_up(net::fault why) {
     if (why == net::fault::timeout && exchange_.awaits_overlapped_mail()) {
         what.sample = lost_behind_dot;
     }
-    exchange_.lost({base::error_name::of(what.reason), what.sample, line.octets_out},
+    // That the run ended is no error of a server that owes us no more than the reply to RSET.
+    exchange_.lost({base::error_name::of(what.reason), what.sample, line.octets_out,
+                    why == net::fault::stopped},
                    context_.at(channel_.read_clock()));
     return step::failed;
 }

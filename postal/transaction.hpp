@@ -73,8 +73,9 @@ struct transaction {
 
     utterance next = utterance::mail;
     bool mail_refused = false;
-    bool any_deferred = false;     // a recipient was refused with a 4xx
     bool overlapped = false;       // its first command left behind another message
+    bool envelope_timed = false;   // and stands in the figures
+    int refusal = 0;               // the last 4xx to a RCPT, or else the last 5xx
     std::uint32_t said = 0;        // RCPT commands
     std::uint32_t answered = 0;    // replies to them
     std::uint32_t accepted = 0;    // of them positive ones

@@ -180,7 +180,10 @@ expected<rate> parse_rate(std::string_view text, rate_unit bare) {
         return fail("'{}' is not a rate; give one such as 10/s, 600/min, 36000/h",
                     printable(text, 60));
     }
-    if (*number > 1e15) return fail("the rate '{}' is too large", printable(text, 60));
+    if (*number / seconds > most_rate_per_second) {
+        return fail("the rate '{}' is too large; at most {:.0f}/s", printable(text, 60),
+                    most_rate_per_second);
+    }
     return rate{*number / seconds};
 }
 

@@ -33,6 +33,9 @@ struct rate {
     bool operator==(const rate&) const = default;
 };
 
+// No mail system is near it, and what is due at a rate is counted one by one.
+inline constexpr double most_rate_per_second = 1e6;
+
 enum class rate_unit { per_second, per_minute };
 
 // NUMBER[/s|/sec|/m|/min|/h]; the number may have a fraction.

@@ -45,9 +45,15 @@ bool same_file(const std::string& a, const std::string& b) {
 
 bool same_name(const std::string& one, const std::string& other) {
     std::error_code unknown;
-    const auto whole = std::filesystem::weakly_canonical(one, unknown);
-    return one == other ||
-           (!unknown && whole == std::filesystem::weakly_canonical(other, unknown) && !unknown);
+    // Of a relative path of which nothing is there yet weakly_canonical() makes a relative one.
+    const auto whole = [&](const std::string& name) {
+        const auto path = std::filesystem::absolute(name, unknown);
+        return unknown ? path : std::filesystem::weakly_canonical(path, unknown);
+    };
+    if (one == other) return true;
+    const auto first = whole(one);
+    if (unknown) return false;
+    return first == whole(other) && !unknown;
 }
 
 // The same file, once it is made.

@@ -21,6 +21,8 @@ std::string_view line_at(std::string_view text, std::size_t number) {
 std::string in_our_words(std::string_view line, std::string_view theirs) {
     const std::size_t equals = line.find('=');
     const std::string_view key = base::trim(line.substr(0, equals));
+    if (theirs.find("redefine") != theirs.npos)
+        return fmt::format("{} stands there for the second time", base::printable(key, 60));
     if (equals == line.npos && !line.starts_with('['))
         return fmt::format("\"{}\" is no line of the form KEY = VALUE", base::printable(line, 60));
     std::string_view value = equals == line.npos ? line : base::trim(line.substr(equals + 1));
@@ -28,6 +30,9 @@ std::string in_our_words(std::string_view line, std::string_view theirs) {
     const bool is_bare = !value.empty() && std::none_of(value.begin(), value.end(), [](char c) {
         return std::string_view(" \t\"'[]{}=").find(c) != std::string_view::npos;
     });
+    if (equals != line.npos && (value == "yes" || value == "no" || value == "on" || value == "off"))
+        return fmt::format("{}: give true or false, or put \"{}\" in quotes where it is a text",
+                           base::printable(key, 60), value);
     if (equals != line.npos && is_bare)
         return fmt::format("{}: put \"{}\" in quotes", base::printable(key, 60),
                            base::printable(value, 60));

@@ -7,12 +7,15 @@
 
 #include <unistd.h>
 
+#include <unordered_map>
+
 namespace postal::mail {
 namespace {
 
 // RFC 5321 4.5.3.1.4: a command line has 512 octets; "MAIL FROM:<" ">" and CRLF take 14 of them.
 constexpr std::size_t most_user_octets = 498;
 constexpr std::string_view behaviours = "drbg";
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // editors on Windows write one
 
 bool is_control(char c) noexcept {
     return static_cast<unsigned char>(c) < 32 || c == 127;
@@ -37,6 +40,31 @@ std::size_t at_sign(std::string_view address, bool& twice) noexcept {
     return found;
 }
 
+// The first comma, semicolon or colon that is neither quoted nor in an address literal, where none
+// may stand (RFC 5321 4.1.2): what other programs write between columns. npos when there is none.
+std::size_t other_separator(std::string_view address) noexcept {
+    bool quoted = false;
+    bool literal = false;
+    for (std::size_t i = 0; i < address.size(); ++i) {
+        const char c = address[i];
+        if (c == '\\' && quoted) {
+            ++i;
+        } else if (c == '"') {
+            quoted = !quoted;
+        } else if (!quoted) {
+            literal = c == '[' || (literal && c != ']');
+            if (!literal && (c == ',' || c == ';' || c == ':')) return i;
+        }
+    }
+    return std::string_view::npos;
+}
+
+// As mail programs show people, "Name <address>"; the address is no password.
+bool is_named(const std::vector<std::string_view>& columns) {
+    return columns.size() > 1 && columns.back().front() == '<' && columns.back().back() == '>' &&
+           columns.back().find('@') != std::string_view::npos;
+}
+
 // Words that are no user with a behaviour. The second column, which may be a password, is shown
 // nowhere.
 bool is_prose(const std::vector<std::string_view>& columns) {
@@ -51,6 +79,10 @@ base::expected<user> parse_line(std::string_view line) {
         }
     }
     const auto columns = base::fields(line);
+    if (is_named(columns)) {
+        return base::fail("\"{}\" is a name; write the address alone, without name and brackets",
+                          base::printable(columns[0], 80));
+    }
     if (is_prose(columns)) {
         return base::fail("\"{}\" is not an address: it has no @ (and \"{}\" is no behaviour)",
                           base::printable(columns[0], 80), base::printable(columns[2], 40));
@@ -79,8 +111,15 @@ base::expected<user> parse_line(std::string_view line) {
 }  // namespace
 
 base::expected<bool> check_address(std::string_view address) {
-    const std::string shown = base::printable(address, 80);
     if (address.empty()) return base::fail("an empty address");
+    if (const std::size_t end = other_separator(address); end != std::string_view::npos) {
+        // What follows may be a password.
+        return base::fail(
+            "address \"{}\" is followed by \"{}\", which it may only have quoted; blanks separate "
+            "columns",
+            base::printable(address.substr(0, end), 80), address[end]);
+    }
+    const std::string shown = base::printable(address, 80);
     if (address.size() > most_user_octets) {
         return base::fail("address \"{}\" has {} octets, a command line holds {}", shown,
                           address.size(), most_user_octets);
@@ -109,6 +148,7 @@ base::expected<bool> check_address(std::string_view address) {
 base::expected<std::vector<user>> parse_users(std::string_view text, std::string_view name) {
     std::vector<user> users;
     std::size_t number = 0;
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     while (!text.empty()) {
         const std::size_t end = text.find('\n');
         std::string_view line = text.substr(0, end);
@@ -123,7 +163,21 @@ base::expected<std::vector<user>> parse_users(std::string_view text, std::string
         users.push_back(std::move(*found));
     }
     if (users.empty()) return base::fail("{}: no user in it; want one address a line", name);
+    if (const auto [one, again] = same_mailbox(users); again != nullptr) {
+        return base::fail("{}:{}: \"{}\" is the mailbox of line {}; give each user once", name,
+                          again->line, base::printable(again->address, 80), one->line);
+    }
     return users;
+}
+
+std::pair<const user*, const user*> same_mailbox(const std::vector<user>& users) {
+    std::unordered_map<std::string, const user*> seen;
+    seen.reserve(users.size());
+    for (const user& one : users) {
+        const auto [there, is_new] = seen.try_emplace(base::lower(one.address), &one);
+        if (!is_new) return {there->second, &one};
+    }
+    return {};
 }
 
 base::expected<std::vector<user>> load_users(const std::string& path) {

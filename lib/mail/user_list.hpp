@@ -9,8 +9,12 @@
 // directory, has no user, or has a malformed line. Nothing that could break out of an SMTP command
 // or a header gets through: control characters (NUL, CR, LF, DEL), angle brackets, invalid UTF-8, a
 // second unquoted "@", an empty local part or domain, more octets than a command line holds (RFC
-// 5321 4.5.3.1.4). A bare name without a domain is allowed, as is UTF-8 (RFC 6531; such an address
-// needs SMTPUTF8).
+// 5321 4.5.3.1.4). Nor does what others write between columns, an unquoted comma, semicolon or
+// colon, nor "Name <address>": a password would go out as a part of an address. A bare name without
+// a domain is allowed, as is UTF-8 (RFC 6531; such an address needs SMTPUTF8).
+//
+// Nobody is in a list twice, for a message to both lines would be two copies in one mailbox; ASCII
+// letters of either case are the same there, as in the ledger.
 //
 // The path "-" is standard input.
 // Limits: read whole into memory.
@@ -21,6 +25,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace postal::mail {
@@ -43,6 +48,10 @@ inline constexpr std::string_view standard_input = "-";
 // The same from text; name stands for the file in failures.
 [[nodiscard]] base::expected<std::vector<user>> parse_users(std::string_view text,
                                                             std::string_view name);
+
+// The first user whose mailbox is that of an earlier one, behind that one; null when each is there
+// once.
+[[nodiscard]] std::pair<const user*, const user*> same_mailbox(const std::vector<user>& users);
 
 // One address by the rules above; the value is whether it is pure ASCII.
 [[nodiscard]] base::expected<bool> check_address(std::string_view address);

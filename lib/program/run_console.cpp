@@ -365,9 +365,8 @@ cli::exit_status run_console::finish(const stats::run_end& end) {
                         base::format_duration(report_.description().warmup)));
     if (output_failed_) return cli::exit_status::system_error;
     if (!passed) return cli::exit_status::threshold_not_met;
-    const bool by_itself = report_.end().why == load::run_ending::complete;
-    return !measured && by_itself && !options_.silent ? cli::exit_status::bad_parameters
-                                                      : cli::exit_status::done;
+    return !measured && !options_.silent ? cli::exit_status::bad_parameters
+                                         : cli::exit_status::done;
 }
 
 }  // namespace postal::program

@@ -36,6 +36,8 @@ cli::option connect_rate_option(double& target) {
             [&target](const std::string& given) -> expected<void> {
                 auto rate = base::parse_rate(given, base::rate_unit::per_second);
                 if (!rate) return rate.error();
+                if (!(rate->per_second > 0))
+                    return base::fail("{} opens none; give more than 0, such as 2000/s", given);
                 target = rate->per_second;
                 return {};
             }};

@@ -31,7 +31,7 @@ load::steady_time patience::of_client(const proto::smtp_server& said, bool slowl
         if (left < rules_.timeout / 2) no_longer_than(now_ + left, end::content);
     }
     if (rules_.message_time.count() == 0) return until;
-    if (said.in_transaction()) {
+    if (said.has_sender()) {
         no_longer_than(message_time_.transaction_until(), end::message);
     } else {
         no_longer_than(message_time_.session_until(), end::no_message);

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a run has when it ends: no more messages due than its duration holds, and nothing measured within a warm-up."""
+import signal
+
 import pytest
+
+from support.process import Process, wait_until
 
 
 @pytest.mark.parametrize("words, due", [
@@ -23,3 +27,11 @@ def test_a_run_that_is_over_within_its_warm_up(postal, bhm, users_file):
     done = postal("--warmup", "5s", "--messages", "2", bhm().endpoint, users_file(5), status=1)
     assert "--warmup: the run was over within the 5s of its warm-up, and nothing was measured" in done.stderr
     assert done.record["totals"]["messages"] == 0 and done.record["totals_with_warmup"]["messages"] == 2
+
+
+def test_a_run_that_is_interrupted_in_its_warm_up(programs, bhm, users_file, folder):
+    sender = Process([programs.postal, "--warmup", "1m", "--rate", "50/s", "--interval", "100ms", bhm().endpoint, users_file(5)], folder, "postal")
+    wait_until(lambda: sender.stdout.count("\n") > 2, lambda: f"lines of intervals: {sender.stderr}")
+    sender.signal(signal.SIGINT)
+    assert sender.wait(60) == 1
+    assert "--warmup: the run was over within the 1m of its warm-up" in sender.stderr

@@ -84,6 +84,26 @@ def test_percentiles_are_the_records(behaving, postal, users_file, folder):
     assert max(float(line["late_us"]) for line in lines) > 10_000
 
 
+@pytest.mark.parametrize("replies, outcome, code", [
+    (["552 5.2.2 over quota"], "rejected", "552"), (["452 4.2.2 full"], "deferred", "452"),
+    (["452 4.2.2 full", "550 5.1.1 nobody"], "deferred", "452"), (["550 5.1.1 nobody", "452 4.2.2 full"], "deferred", "452")])
+def test_the_code_of_refused_recipients_is_the_servers(behaving, postal, users_file, folder, replies, outcome, code):
+    rules = "".join(f'[[rule]]\nrecipient = "user{number}@example.com"\n[rule.rcpt]\nreply = "{reply}"\n'
+                    for number, reply in enumerate(replies, 1))
+    path = folder / "samples.csv"
+    postal("-t", "1", "--messages", "3", "--recipients", str(len(replies)), "--samples", path, behaving(rules).endpoint,
+           users_file(len(replies)))
+    assert [(line["outcome"], line["code"]) for line in samples(path)] == [(outcome, code)] * 3
+
+
+def test_an_envelope_counts_whoever_is_refused_first(behaving, postal, users_file, folder):
+    """Over LMTP once for each transaction of which a recipient was accepted."""
+    hole = behaving('[[rule]]\nrecipient = "user1@example.com"\n[rule.end]\nreply = "452 4.2.2 full"\n', "--lmtp")
+    sent = postal("-L", "-t", "2", "-c", "-1", "--messages", "200", "--recipients", "2", hole.endpoint, users_file(2))
+    assert sent.total("messages") == sent.total("deferred") == 100
+    assert {sent.record["latency_us"][phase]["count"] for phase in ("envelope", "data", "message")} == {100}
+
+
 def test_a_ledger_lists_the_same(behaving, postal, programs, users_file, folder):
     hole = behaving(TROUBLE, "--lmtp", "--ledger", folder / "mail.ledger")
     path = folder / "samples.csv"

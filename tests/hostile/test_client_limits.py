@@ -9,6 +9,7 @@ import pathlib
 import re
 import select
 import socket
+import time
 
 import pytest
 
@@ -177,6 +178,16 @@ def test_loopback_has_as_many_places_as_there_are_by_default(lmtp_deliver):
     with contextlib.ExitStack() as clients:
         for _ in range(60):
             clients.enter_context(connect(server)).expect(220)
+
+
+def test_a_chunk_without_an_envelope_has_time(bhm):
+    """It is refused behind its end, as RFC 3030 2 wants it; no message began that could take too long."""
+    with Client(bhm().endpoint) as client:
+        client.write(b"EHLO x\r\nBDAT 10 LAST\r\n")
+        time.sleep(0.3)
+        client.write(b"0123456789QUIT\r\n")
+        text = client.read_all()
+    assert b"503 5.5.1" in text and b"221 " in text and b"421" not in text
 
 
 @pytest.mark.parametrize("content", ["DATA", "BDAT 1000 LAST"])

@@ -45,6 +45,26 @@ class Refusing:
         self.listener.close()
 
 
+@pytest.mark.parametrize("pipelining", ["off", "auto"])
+@pytest.mark.parametrize("end, reason", [('close = "fin"', "closed"), ('close = "rst"', "reset"), ('close = "silence"', "timeout")])
+def test_a_reply_that_never_comes_is_an_error_behind_the_outcome_too(behaving, postal, users_file, pipelining, end, reason):
+    """The recipient was refused, and then RSET is not answered: the message has its outcome, and the connection was lost."""
+    hole = behaving(f'[[rule]]\n[rule.rcpt]\nreply = "550 5.1.1 nobody"\n[[rule]]\n[rule.rset]\n{end}\n')
+    done = postal("-t", "2", "-c", "-1", "--messages", "6", "--pipelining", pipelining, "--timeout", "1s", hole.endpoint, users_file(5), status=4)
+    assert done.total("started") == done.total("rejected") == 6
+    found = {(one["stage"], one["code"] or one["reason"]): one["count"] for one in done.record["errors"]}
+    assert found.pop(("rcpt", 550)) == 6 and found == {("rset", reason): 6} and done.total("errors") == 12
+
+
+def test_no_message_is_begun_behind_a_goodbye(bhm, postal, users_file):
+    """Between two messages of a paced run the server says 421 and closes: each message is begun on a connection that is there."""
+    hole = bhm("--timeout", "300ms")
+    done = postal("-t", "1", "-c", "-1", "--rate", "2/s", "--duration", "3s", hole.endpoint, users_file(5))
+    assert done.total("started") == done.total("messages") > 0 and done.total("deferred") == 0
+    assert {(one["stage"], one["code"]) for one in done.record["errors"]} == {("idle", 421)}
+    assert hole.stop().total("messages") == done.total("messages")
+
+
 @pytest.mark.parametrize("words, greeting, answers, heard, error", [
     (["-L"], b"220 x", {}, [b"LHLO", b"QUIT"], ("ehlo", 502)),
     ([], b"220 x", {}, [b"EHLO", b"HELO", b"QUIT"], ("ehlo", 502)),

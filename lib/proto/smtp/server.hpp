@@ -184,8 +184,11 @@ class smtp_server {
     bool reading_content() const noexcept { return mode_ == mode::data || mode_ == mode::chunk; }
     // Whether content has begun to come, and more may.
     bool content_begun() const noexcept { return reading_content() || state_ == state::chunks; }
-    // Whether a client that leaves now leaves an envelope or a message behind.
-    bool in_transaction() const noexcept { return state_ >= state::mail || reading_content(); }
+    // Whether MAIL was accepted, and what it began has not ended.
+    bool has_sender() const noexcept { return state_ >= state::mail; }
+    // Whether a client that leaves now leaves an envelope or a message behind, or a chunk that no
+    // envelope asked for.
+    bool in_transaction() const noexcept { return has_sender() || reading_content(); }
 
   private:
     enum class mode : std::uint8_t { command, auth, data, chunk };

@@ -125,6 +125,8 @@ TEST_CASE("units: rates") {
         {"-10/s", rate_unit::per_second, std::nullopt, "negative"},
         {"inf/s", rate_unit::per_second, std::nullopt, "infinite"},
         {"99999999999999999/s", rate_unit::per_second, std::nullopt, "absurd"},
+        {"1000000/s", rate_unit::per_second, 1e6, "the highest"},
+        {"60000001/min", rate_unit::per_second, std::nullopt, "a little higher"},
     };
     for (const auto& [text, bare, per_second, reason] : table) {
         INFO(text << ": " << reason);

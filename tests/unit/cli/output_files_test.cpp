@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -121,6 +122,13 @@ TEST_CASE("command line: no file is overwritten by mistake") {
         {{"--record", "new", "--ledger", "new", "host"},
          "--record: new: is the file of --ledger, too; name another one",
          "two outputs"},
+        {{"--record", "new", "--ledger", "./new", "host"},
+         "--record: new: is the file of --ledger, too; name another one",
+         "two outputs, one bare"},
+        {{"--record", std::filesystem::current_path() / "new", "--ledger", "new", "host"},
+         "--record: " + (std::filesystem::current_path() / "new").string() +
+             ": is the file of --ledger, too; name another one",
+         "two outputs, one from the root on"},
         {{"-z", base.path(), "host", numbered},
          "--transcript: " + numbered + same,
          "one of those with a number"},

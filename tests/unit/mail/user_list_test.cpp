@@ -24,6 +24,9 @@ TEST_CASE("user list: good lines give address, password and behaviour") {
         {"\"a\\\"@b\"@example.com", "\"a\\\"@b\"@example.com", "", ""},
         {"j\xc3\xbcrgen@example.com", "j\xc3\xbcrgen@example.com", "", ""},
         {"a@[192.0.2.1]", "a@[192.0.2.1]", "", ""},
+        {"a@[IPv6:2001:db8::1] x:y", "a@[IPv6:2001:db8::1]", "x:y", ""},
+        {"\"a;b,c:\\\"d\"@example.com a,b", "\"a;b,c:\\\"d\"@example.com", "a,b", ""},
+        {"master*user <pass>", "master*user", "<pass>", ""},
     };
     for (const row& each : rows) {
         INFO(each.text);
@@ -69,6 +72,16 @@ TEST_CASE("user list: a malformed line is refused with file, line and reason") {
         {"a@", "no domain"},
         {"a@b@c", "more than one"},
         {std::string(600, 'a') + "@example.com", "octets"},
+        {"a@example.com,secret", "\"a@example.com\" is followed by \",\""},
+        {"a@example.com;secret", "\"a@example.com\" is followed by \";\""},
+        {"a@example.com:secret", "\"a@example.com\" is followed by \":\""},
+        {"a@[192.0.2.1]:secret", "\"a@[192.0.2.1]\" is followed by \":\""},
+        {"\"a\"b:secret@example.com", "is followed by \":\""},
+        {"root:*:secret:0:99999:7:::", "\"root\" is followed by \":\""},
+        {"Ann <a@example.com>", "\"Ann\" is a name"},
+        {"Ann Other <a@example.com>", "\"Ann\" is a name"},
+        {"ok@example.com secret", "\"ok@example.com\" is the mailbox of line 1"},
+        {"OK@Example.com", "\"OK@Example.com\" is the mailbox of line 1"},
     };
     for (const row& each : rows) {
         INFO(each.text);
@@ -76,6 +89,7 @@ TEST_CASE("user list: a malformed line is refused with file, line and reason") {
         REQUIRE_FALSE(users.has_value());
         CHECK_THAT(users.error().message, Catch::StartsWith("some/list:2: "));
         CHECK_THAT(users.error().message, Catch::Contains(each.reason));
+        CHECK_THAT(users.error().message, !Catch::Contains("secret"));
         CHECK(users.error().message.find_first_of("\r\n") == std::string::npos);
     }
 }
@@ -97,6 +111,12 @@ TEST_CASE("user list: files that cannot be used are refused by name") {
     const auto good = load_users(folder.write("good", "a@example.com\n"));
     REQUIRE(good.has_value());
     CHECK(good->size() == 1);
+}
+
+TEST_CASE("user list: a byte order mark is no part of the first address") {
+    const auto users = parse_users("\xef\xbb\xbfuser@example.com p\r\n", "list");
+    REQUIRE(users.has_value());
+    CHECK(users->front().address == "user@example.com");
 }
 
 TEST_CASE("user list: an address says whether it is ASCII") {
