@@ -36,6 +36,11 @@ class imap_reader {
     void watch(const announcements& told) noexcept { told_ = &told; }
     // The same of several mailboxes.
     void watch(const folder_news& folders) noexcept { folders_ = &folders; }
+    // What is read from now on counts as not announced.
+    void watch_ends() noexcept {
+        told_ = nullptr;
+        folders_ = nullptr;
+    }
     // Told of each message that has come whole.
     using listener = std::function<void(const message_key&, examination_result)>;
     void tell(listener who) { listener_ = std::move(who); }

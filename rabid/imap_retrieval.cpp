@@ -15,11 +15,12 @@ imap_retrieval::imap_retrieval(const visit_context& who, imap_dialogue& dialogue
       out_(dialogue.out()) {}
 
 // Whole messages, by ascending numbers.
-asio::awaitable<bool> imap_retrieval::read(std::span<const std::uint32_t> left) {
+asio::awaitable<bool> imap_retrieval::read(std::span<const std::uint32_t> left, reading how) {
     bool fine = true;
     const std::uint32_t there = dialogue_.mailbox().exists();
     reader_.begin_reading(there);
-    while (fine && !left.empty() && !visit_.stopping()) {
+    const auto goes_on = [&] { return how == reading::to_the_end || !visit_.stopping(); };
+    while (fine && !left.empty() && goes_on()) {
         text_.clear();
         left = left.subspan(proto::append_imap_set(text_, left));
         reader_.begin(std::chrono::steady_clock::now());

@@ -24,8 +24,10 @@ class imap_retrieval {
     // All outlive it.
     imap_retrieval(const visit_context& who, imap_dialogue& dialogue, imap_reader& reader);
 
+    enum class reading : std::uint8_t { until_the_run_ends, to_the_end };
     // By ascending numbers.
-    asio::awaitable<bool> read(std::span<const std::uint32_t> numbers);
+    asio::awaitable<bool> read(std::span<const std::uint32_t> numbers,
+                               reading how = reading::until_the_run_ends);
     // Those that the reader has found are to be deleted.
     asio::awaitable<bool> remove();
 

@@ -88,7 +88,7 @@ asio::awaitable<bool> imap_wait::wait_to_be_notified(std::chrono::nanoseconds ho
     if (!fine || visit_.stopping() || dialogue_.has_news()) co_return fine;
     if (dialogue_.overflowed()) co_return co_await ask_again();
     if (steady_clock::now() < said_last_ + longest_idle) co_return true;
-    co_return co_await dialogue_.command(stage::idle, commands_.plain(out_, imap_verb::noop));
+    co_return co_await ask();
 }
 
 asio::awaitable<bool> imap_wait::rest(std::chrono::nanoseconds how_long) {
@@ -98,16 +98,26 @@ asio::awaitable<bool> imap_wait::rest(std::chrono::nanoseconds how_long) {
 
 asio::awaitable<bool> imap_wait::ask_after(std::chrono::nanoseconds how_long) {
     co_await visit_.connection.pause(how_long);
-    co_return co_await dialogue_.command(stage::idle, commands_.plain(out_, imap_verb::noop));
+    co_return co_await ask();
+}
+
+asio::awaitable<bool> imap_wait::ask() {
+    const std::uint64_t said = now_us();
+    const imap_tag tag = commands_.plain(out_, imap_verb::noop);
+    const bool fine = co_await dialogue_.command(stage::idle, tag);
+    if (fine) asked_us_ = said;
+    co_return fine;
 }
 
 asio::awaitable<bool> imap_wait::idle(std::chrono::nanoseconds how_long) {
     bool fine = true;
     for (auto left = how_long; fine && left.count() > 0; left -= longest_idle) {
+        const std::uint64_t said = now_us();
         fine = co_await begin_idle();
         const auto until = steady_clock::now() + std::min(longest_idle, left);
         if (fine) fine = co_await idle_until(until);
         if (fine && !dialogue_.completed()) fine = co_await end_idle();
+        if (fine) asked_us_ = said;
         if (visit_.stopping() || dialogue_.has_news()) break;
     }
     co_return fine;

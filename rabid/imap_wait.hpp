@@ -32,6 +32,11 @@ class imap_wait {
     // In IDLE, said again where that is long, or a pause with NOOP behind it. IDLE ends early when
     // there is news.
     asio::awaitable<bool> rest(std::chrono::nanoseconds how_long);
+    // NOOP.
+    asio::awaitable<bool> ask();
+    // When that or IDLE was said last, of those that were answered, since the epoch: what had come
+    // by then the server has told of. 0: nothing was. Who is silent by NOTIFY shows nothing.
+    std::uint64_t asked_us() const noexcept { return asked_us_; }
 
     // How the session hears of what comes, and what it is in meanwhile.
     ledger::notice told_how() const noexcept;
@@ -65,6 +70,7 @@ class imap_wait {
     proto::imap_output& out_;
     idle_stretch stretch_;
     std::uint64_t agreed_us_ = 0;
+    std::uint64_t asked_us_ = 0;
     // Of who is notified: when something was last said, as far as is known, and how much by then.
     load::steady_time said_last_{};
     load::steady_time asked_last_{};

@@ -72,11 +72,11 @@ asio::awaitable<bool> imap_watch::ask_about(std::size_t folder) {
 asio::awaitable<bool> imap_watch::stay() {
     bool fine = true;
     while (fine && !visit_.stopping()) {
-        const std::uint64_t since = now_us();
         if (!has_news()) fine = co_await wait_.rest(visit_.context.of_run.chosen.watch);
         if (wait_.agreed_us() != agreed_us_) note_notify(proven_us_);
         if (fine && !has_news()) {
-            visit_.messages.notes().nothing_new(since);
+            // Only of the mailbox that is selected NOOP need tell.
+            if (folders_ == nullptr) visit_.messages.notes().nothing_new(wait_.asked_us());
             alive_us_ = now_us();
         }
         if (!fine || !has_news()) continue;
@@ -84,7 +84,7 @@ asio::awaitable<bool> imap_watch::stay() {
             fine = co_await turn_to(*folders_->unread());
             continue;
         }
-        fine = co_await read_announced();
+        fine = co_await read_announced(imap_retrieval::reading::until_the_run_ends);
         if (fine && read_all_) {
             alive_us_ = now_us();
             if (!has_news()) proven_us_ = alive_us_;
@@ -125,7 +125,7 @@ asio::awaitable<bool> imap_watch::turn_to(std::size_t folder) {
 }
 
 // What has come by now, at most so many at a time: a server may tell of any number.
-asio::awaitable<bool> imap_watch::read_announced() {
+asio::awaitable<bool> imap_watch::read_announced(imap_retrieval::reading how) {
     constexpr std::size_t most_at_once = 10'000;
     std::uint32_t& known = dialogue_.told().known;
     const std::uint32_t come = dialogue_.mailbox().exists();
@@ -138,7 +138,7 @@ asio::awaitable<bool> imap_watch::read_announced() {
         numbers.clear();
         while (left() && numbers.size() < most_at_once)
             numbers.push_back(++known);
-        fine = co_await retrieval_.read(numbers);
+        fine = co_await retrieval_.read(numbers, how);
         missing = numbers.size() - std::min<std::uint64_t>(numbers.size(), reader_.came());
     }
     read_all_ = missing == 0;
@@ -171,14 +171,41 @@ void imap_watch::note_idle() {
 }
 
 // A server that nobody has heard of for long may be gone: only what it answers shows that it could
-// have told. What it tells of in that answer it has told of late.
+// have told. What it tells of only because it is asked now is read, so that what is missing was
+// looked for, and is not held to have been announced. Who was behind with reading does not catch up
+// here.
 asio::awaitable<void> imap_watch::end_notify() {
     if (agreed_us_ == 0) co_return;
     const std::uint64_t asked = now_us();
     const bool all = !has_news();
-    const imap_tag tag = dialogue_.commands().plain(dialogue_.out(), imap_verb::noop);
-    const bool fine = co_await dialogue_.command(stage::idle, tag);
+    bool fine = co_await wait_.ask();
     note_notify(fine && all ? asked : proven_us_);
+    if (!fine || !all) co_return;
+    reader_.watch_ends();
+    const std::size_t folders = folders_ == nullptr ? 0 : folders_->size();
+    for (std::size_t i = 0; i < folders && fine; ++i)
+        if (i != folders_->selected()) fine = co_await ask_about(i);
+    if (fine) fine = co_await read_the_rest();
+    if (fine) visit_.messages.notes().nothing_new(asked);
+}
+
+// What was told of by now, of each mailbox once: more may come as long as somebody sends.
+asio::awaitable<bool> imap_watch::read_the_rest() {
+    bool fine = co_await read_rest_of_selected();
+    for (std::size_t left = folders_ == nullptr ? 0 : folders_->size(); fine && left > 0; --left) {
+        const auto next = folders_->unread();
+        if (!next) break;
+        fine = co_await turn_to(*next);
+        if (fine) fine = co_await read_rest_of_selected();
+    }
+    co_return fine;
+}
+
+asio::awaitable<bool> imap_watch::read_rest_of_selected() {
+    if (!has_unread()) co_return true;
+    const bool fine = co_await read_announced(imap_retrieval::reading::to_the_end);
+    if (!fine) co_return false;
+    co_return co_await retrieval_.remove();
 }
 
 void imap_watch::note_notify(std::uint64_t ended_us) {

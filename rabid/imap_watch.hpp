@@ -37,9 +37,11 @@ class imap_watch {
     asio::awaitable<bool> ask_about(std::size_t folder);
     asio::awaitable<bool> stay();
     asio::awaitable<bool> turn_to(std::size_t folder);
-    asio::awaitable<bool> read_announced();
+    asio::awaitable<bool> read_announced(imap_retrieval::reading how);
     asio::awaitable<bool> look_for_absent(std::uint64_t missing, std::uint64_t gone_before);
     asio::awaitable<void> end_notify();
+    asio::awaitable<bool> read_the_rest();
+    asio::awaitable<bool> read_rest_of_selected();
     bool has_news() { return dialogue_.has_news(); }
     bool has_unread() { return dialogue_.mailbox().exists() > dialogue_.told().known; }
     void note_idle();

@@ -122,6 +122,20 @@ def test_swallowed_announcements(watched, programs, folder, postal, rabid, users
     assert "100 missed notifications" in done.stdout
 
 
+def test_what_notify_forgets_is_not_lost(watched, programs, folder, postal, report):
+    """Dovecot 2.3 tells by NOTIFY of one message, and forgets the next, a second later: it lies there."""
+    with watching(programs, folder, watched, "notify", "-i", "100", "--watch-by", "notify") as notify:
+        wait_until(lambda: logged_in(watched, "imap") >= 3, "all to watch")
+        pass_by(2)
+        for user in watched.users:
+            postal("-L", "-t", "1", "-c", "-1", "-M", "1", "-m", "1", "--messages", "2", "-r", "1/s", "--ledger", watched.book, "--to", user,
+                   watched.endpoint)
+        pass_by(1)
+        end(notify)
+    found, status = report(watched.book)
+    assert status == 0 and found["found"] == 6 and found["lost"] == 0, found
+
+
 DETAIL = """
 lmtp_save_to_detail_mailbox = yes
 protocol lmtp {

@@ -44,10 +44,12 @@ class Mailbox:
 
 
 class Telling(Served):
-    """`lmtp` and `endpoint` (IMAP) of it; `waiting` sessions are to be told, `fetched` messages have been read."""
+    """`lmtp` and `endpoint` (IMAP) of it; `waiting` sessions are to be told, `fetched` messages have been read. `session` is the
+    kind of its IMAP sessions."""
 
-    def __init__(self):
+    def __init__(self, session=None):
         self.boxes = collections.defaultdict(Mailbox)
+        self.session = session or ImapSession
         self.waiting = self.fetched = 0
         super().__init__()
 
@@ -61,7 +63,7 @@ class Telling(Served):
     async def converse(self, reader, writer):
         if writer.get_extra_info("sockname")[1] == self.lmtp_port:
             return await self.take_mail(reader, writer)
-        session = ImapSession(self, reader, writer)
+        session = self.session(self, reader, writer)
         with contextlib.suppress(Over):
             await session.run()
 
