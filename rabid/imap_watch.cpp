@@ -27,11 +27,13 @@ asio::awaitable<bool> imap_watch::run() {
 
 asio::awaitable<bool> imap_watch::begin() {
     dialogue_.told().known = dialogue_.mailbox().exists();
-    visit_.messages.notes().watching();
     dialogue_.announced().begin(dialogue_.mailbox().exists(), wait_.told_how());
-    opened_us_ = alive_us_ = now_us();
     bool fine = true;
     if (!visit_.context.of_run.chosen.watch_folders.empty()) fine = co_await begin_folders();
+    // Where there are folders the last of them is known now, and what lay in it before is passed
+    // over.
+    visit_.messages.notes().watching();
+    opened_us_ = alive_us_ = now_us();
     if (fine) fine = co_await wait_.begin_watching();
     agreed_us_ = proven_us_ = wait_.agreed_us();
     co_return fine;
@@ -50,7 +52,7 @@ asio::awaitable<bool> imap_watch::begin_folders() {
         visit_.messages.watch_too(folder_address(visit_.who.address, each));
     }
     folders_ = std::make_unique<folder_news>(names);
-    dialogue_.contradicted(folders_->select(0, dialogue_.selected_status(), opened_us_));
+    dialogue_.contradicted(folders_->select(0, dialogue_.selected_status(), now_us()));
     dialogue_.watch(*folders_);
     reader_.watch(*folders_);
     bool fine = true;

@@ -54,7 +54,7 @@ class imap_watch {
     imap_retrieval& retrieval_;
     imap_wait& wait_;
     std::unique_ptr<folder_news> folders_;  // null without --watch-folders
-    std::uint64_t opened_us_ = 0;           // since the epoch
+    std::uint64_t opened_us_ = 0;           // all mailboxes, since the epoch
     std::uint64_t alive_us_ = 0;            // up to then all that was told of was read
     // By NOTIFY: since when the server was to tell, and the last of alive_us_ that it has answered.
     std::uint64_t agreed_us_ = 0;

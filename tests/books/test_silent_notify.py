@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a server keeps from a session that it has agreed to tell by NOTIFY: it is there, or nobody has looked, and is not lost."""
-import contextlib
+"""What a server keeps from a session that it has agreed to tell by NOTIFY, or has had before that: it is there, or nobody has
+looked, and is not lost."""
+import asyncio
 import signal
-import sqlite3
 import time
 
 import pytest
@@ -32,6 +32,28 @@ class Hung(Forgetful):
     """The same, and answers nothing any more."""
 
     async def noop(self, tag, _):
+        self.server.waiting += 1
+
+
+class Folders(ImapSession):
+    """Each folder is a mailbox of its own, and is made as soon as the test lets it."""
+
+    def box_of(self, name):
+        name = name.strip(b'"').decode()
+        return self.server.boxes[self.user if name == "INBOX" else self.user.replace("@", f"+{name}@")]
+
+    async def create(self, tag, _):
+        self.server.asked = True
+        while not self.server.may_create:
+            await asyncio.sleep(0.05)
+        self.done(tag)
+
+    async def status(self, tag, rest):
+        name = rest.split()[0]
+        self.done(tag, b"* STATUS %b (UIDNEXT %d UIDVALIDITY 1)\r\n" % (name, self.box_of(name).count + 1))
+
+    async def notify(self, tag, _):
+        self.done(tag)
         self.server.waiting += 1
 
 
@@ -78,3 +100,22 @@ def test_a_server_that_hangs_has_lost_nothing(programs, folder, users_file, post
     assert done.total("messages") == 0 and server.waiting > 1
     found, status = report(folder / "book")
     assert status == 0 and found["lost"] == 0 and found["not_looked_for"] == COUNT
+
+
+def test_what_comes_while_folders_are_made_is_not_lost(programs, folder, users_file, postal, report):
+    """It lay there when the folder was asked about, and so was passed over."""
+    with Telling(Folders) as server:
+        server.asked = server.may_create = False
+        with watching(programs, folder, server, users_file, "--watch-folders", "lists") as reader:
+            wait_until(lambda: server.asked, "the folder to be made")
+            pass_by(1.5)
+            deliver(postal, folder, server, USER.replace("@", "+lists@"))
+            server.may_create = True
+            wait_until(lambda: server.waiting, "the session to watch")
+            pass_by(TOLD_WITHIN + 1)
+            reader.signal(signal.SIGTERM)
+            done = reader.wait()
+    assert done.status == 0 and done.total("messages") == 0
+    found, status = report(folder / "book")
+    assert status == 0 and found["lost"] == 0 and found["not_looked_for"] == COUNT
+    assert found.get("announced_messages", 0) == 0
