@@ -28,7 +28,6 @@ announcements::news announcements::take(const proto::imap_step& step, std::uint6
             if (step.earlier) break;
             const std::uint64_t size = std::uint64_t{step.range.last} - step.range.first + 1;
             const auto gone = static_cast<std::uint32_t>(std::min<std::uint64_t>(size, there_));
-            gone_ += gone;
             there_ -= gone;
             base_ -= std::min(base_, gone);
             for (told_of& each : kept_)
@@ -67,7 +66,6 @@ announcements::news announcements::on_exists(std::uint64_t count, std::uint64_t 
 // What stood before it stays, what stood behind it moves up.
 void announcements::on_gone(std::uint64_t number) {
     if (number == 0 || number > there_) return;
-    ++gone_;
     --there_;
     if (number <= base_) --base_;
     for (told_of& each : kept_)

@@ -52,8 +52,6 @@ class announcements {
 
     [[nodiscard]] announcement of(std::uint32_t number) const noexcept;
     void forget(std::uint32_t up_to);
-    // How many messages have gone since begin().
-    [[nodiscard]] std::uint64_t gone() const noexcept { return gone_; }
 
   private:
     // Messages up to `last`, behind those of the one before.
@@ -66,7 +64,6 @@ class announcements {
     void on_gone(std::uint64_t number);
 
     std::vector<told_of> kept_;
-    std::uint64_t gone_ = 0;
     std::uint32_t base_ = 0;   // up to there all are read, or lay there before
     std::uint32_t there_ = 0;  // as the last EXISTS has it, less what has gone
     ledger::notice how_ = ledger::notice::poll;

@@ -270,9 +270,11 @@ void imap_untagged::take(const imap_step& step, std::uint32_t exists) {
             found.push_back(static_cast<std::uint32_t>(number));
     } else if (step.event == imap_event::expunge) {
         ++expunged;
+        ++gone;
         if (step.number > 0 && step.number <= known) --known;
     } else if (step.event == imap_event::vanished && !step.earlier) {
         expunged += size;
+        gone += size;
         known -= static_cast<std::uint32_t>(std::min<std::uint64_t>(known, size));
     } else if (step.event == imap_event::personal_namespace) {
         prefix = step.text;

@@ -50,6 +50,7 @@ struct imap_untagged {
 
     std::vector<std::uint32_t> found;  // by SEARCH: UIDs, or numbers; no more than there are
     std::uint64_t expunged = 0;        // how many messages have gone
+    std::uint64_t gone = 0;            // the same, since the connection was made
     // Who waits need not be told of messages up to this number: with --watch they need not be read
     // (again). It falls as messages before it go. VANISHED names UIDs: they are of messages that we
     // have deleted ourselves, which we knew.

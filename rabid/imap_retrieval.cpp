@@ -15,9 +15,11 @@ imap_retrieval::imap_retrieval(const visit_context& who, imap_dialogue& dialogue
       out_(dialogue.out()) {}
 
 // Whole messages, by ascending numbers.
-asio::awaitable<bool> imap_retrieval::read(std::span<const std::uint32_t> left, reading how) {
+asio::awaitable<bool> imap_retrieval::read(std::span<const std::uint32_t> numbers, reading how) {
     bool fine = true;
+    std::span<const std::uint32_t> left = numbers;
     const std::uint32_t there = dialogue_.mailbox().exists();
+    const std::uint64_t gone = dialogue_.told().gone;
     reader_.begin_reading(there);
     const auto goes_on = [&] { return how == reading::to_the_end || !visit_.stopping(); };
     while (fine && !left.empty() && goes_on()) {
@@ -32,7 +34,32 @@ asio::awaitable<bool> imap_retrieval::read(std::span<const std::uint32_t> left, 
         fine = co_await dialogue_.command(stage::retrieve, tag, {.reader = &reader_});
     }
     visit_.messages.notes().looked_at(reader_.came(), there);
+    // SEARCH may have told of some before EXISTS does.
+    const auto asked = numbers.first(numbers.size() - left.size());
+    const auto counted = static_cast<std::uint64_t>(
+        std::upper_bound(asked.begin(), asked.end(), there) - asked.begin());
+    const std::uint64_t missing = counted - std::min<std::uint64_t>(counted, reader_.came());
+    if (fine && missing > 0) fine = co_await look_for_absent(missing, gone);
     co_return fine;
+}
+
+// Somebody else may have deleted them. The server may not say so while it answers FETCH (RFC 3501
+// 7.4.1; it may say EXPUNGEISSUED, RFC 5530), and does with NOOP: what then still counts and was
+// not there, never was.
+asio::awaitable<bool> imap_retrieval::look_for_absent(std::uint64_t missing,
+                                                      std::uint64_t gone_before) {
+    const imap_tag tag = commands_.plain(out_, imap_verb::noop);
+    const bool fine = co_await dialogue_.command(stage::command, tag);
+    if (!fine) co_return false;
+    const std::uint64_t gone = dialogue_.told().gone - gone_before;
+    if (gone >= missing) {
+        visit_.messages.notes().left_out("the others went before they were fetched");
+        co_return true;
+    }
+    visit_.context.shared.counts().announced_absent += missing - gone;
+    visit_.connection.refused(stage::retrieve, "contradiction",
+                              "EXISTS counts messages that FETCH does not find");
+    co_return true;
 }
 
 asio::awaitable<bool> imap_retrieval::remove() {

@@ -25,13 +25,15 @@ class imap_retrieval {
     imap_retrieval(const visit_context& who, imap_dialogue& dialogue, imap_reader& reader);
 
     enum class reading : std::uint8_t { until_the_run_ends, to_the_end };
-    // By ascending numbers.
+    // By ascending numbers. What is asked for and does not come has gone meanwhile, or the server
+    // contradicts itself.
     asio::awaitable<bool> read(std::span<const std::uint32_t> numbers,
                                reading how = reading::until_the_run_ends);
     // Those that the reader has found are to be deleted.
     asio::awaitable<bool> remove();
 
   private:
+    asio::awaitable<bool> look_for_absent(std::uint64_t missing, std::uint64_t gone_before);
     asio::awaitable<bool> expunge(std::size_t marked);
     asio::awaitable<bool> may_expunge();
 

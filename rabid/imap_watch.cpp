@@ -131,35 +131,18 @@ asio::awaitable<bool> imap_watch::read_announced(imap_retrieval::reading how) {
     constexpr std::size_t most_at_once = 10'000;
     std::uint32_t& known = dialogue_.told().known;
     const std::uint32_t come = dialogue_.mailbox().exists();
-    const std::uint64_t gone = dialogue_.announced().gone();
     const auto left = [&] { return known < std::min(come, dialogue_.mailbox().exists()); };
     std::vector<std::uint32_t> numbers;
-    std::uint64_t missing = 0;
     bool fine = true;
-    while (fine && missing == 0 && left()) {
+    read_all_ = true;
+    while (fine && read_all_ && left()) {
         numbers.clear();
         while (left() && numbers.size() < most_at_once)
             numbers.push_back(++known);
         fine = co_await retrieval_.read(numbers, how);
-        missing = numbers.size() - std::min<std::uint64_t>(numbers.size(), reader_.came());
+        read_all_ = reader_.came() >= numbers.size();
     }
-    read_all_ = missing == 0;
-    if (fine && !read_all_ && !visit_.stopping()) fine = co_await look_for_absent(missing, gone);
     dialogue_.announced().forget(known);
-    co_return fine;
-}
-
-// Somebody else may have deleted what was announced. The server may not say so while it answers
-// FETCH (RFC 3501 7.4.1), and does with NOOP: what then still counts and was not there, never was.
-asio::awaitable<bool> imap_watch::look_for_absent(std::uint64_t missing,
-                                                  std::uint64_t gone_before) {
-    const imap_tag tag = dialogue_.commands().plain(dialogue_.out(), imap_verb::noop);
-    const bool fine = co_await dialogue_.command(stage::command, tag);
-    const std::uint64_t gone = dialogue_.announced().gone() - gone_before;
-    if (!fine || gone >= missing) co_return fine;
-    visit_.context.shared.counts().announced_absent += missing - gone;
-    visit_.connection.refused(stage::retrieve, "contradiction",
-                              "EXISTS counts messages that FETCH does not find");
     co_return fine;
 }
 

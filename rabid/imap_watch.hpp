@@ -38,7 +38,6 @@ class imap_watch {
     asio::awaitable<bool> stay();
     asio::awaitable<bool> turn_to(std::size_t folder);
     asio::awaitable<bool> read_announced(imap_retrieval::reading how);
-    asio::awaitable<bool> look_for_absent(std::uint64_t missing, std::uint64_t gone_before);
     asio::awaitable<void> end_notify();
     asio::awaitable<bool> read_the_rest();
     asio::awaitable<bool> read_rest_of_selected();

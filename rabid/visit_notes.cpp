@@ -22,6 +22,7 @@ void visit_notes::begin(ledger::row_buffer* to, ledger::address_id mailbox,
     to_ = to;
     listed_ = complete_ = watching_ = false;
     others_.clear();
+    left_out_ = {};
     if (!wanted()) return;
     row_ = {};
     row_.began_us = now_us();
@@ -123,6 +124,7 @@ std::string visit_notes::reason(const ending& how) const {
         if (!why.empty()) return why;
         return how.stopped ? "the run ended before it was opened" : "it was not opened";
     }
+    if (why.empty()) why = left_out_;
     if (why.empty()) why = how.stopped ? "the run ended" : "-c, -d or the profile wants no more";
     return fmt::format("{} of {} messages were read: {}", row_.looked_at, row_.messages, why);
 }

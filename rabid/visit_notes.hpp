@@ -2,7 +2,8 @@
 // What a visit looked at of a mailbox, and what it told the server to remove, for the ledger: only
 // with that can a message that is nowhere be called lost, and one that is gone vanished.
 //
-// Flow: begin(where); listing(); listed(n); looked_at(n, of) behind each reading; end(problem).
+// Flow: begin(where); listing(); listed(n); looked_at(n, of) behind each reading, and left_out(why)
+// where that was less for a reason that is known; end(problem).
 // With --watch: watching() in place of readings, and nothing_new(since) whenever all that came in
 // before was read. removing() before the server is told. Without a ledger none of these does
 // anything.
@@ -38,6 +39,8 @@ class visit_notes {
     void listed(std::uint64_t messages);
     // Of `there` messages; the same ones count once.
     void looked_at(std::uint64_t messages, std::uint64_t there);
+    // Why; a static text.
+    void left_out(std::string_view why) noexcept { left_out_ = why; }
     void watching();
     // --watch-folders: another mailbox is watched as that of the visit is. And in which of them is
     // read from now on, by their order, 0 for that of the visit itself: gives that mailbox.
@@ -67,6 +70,7 @@ class visit_notes {
     ledger::visit_row row_;
     std::vector<ledger::address_id> others_;
     ledger::address_id read_in_ = 0;
+    std::string_view left_out_;
     bool listed_ = false;
     bool complete_ = false;
     bool watching_ = false;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What rabid makes of the UIDs that an IMAP server tells it: also of messages that EXISTS has yet to tell of, and of more
 than fit into one command."""
+import contextlib
 import sqlite3
 
 import pytest
@@ -109,3 +110,42 @@ def test_each_session_appends_a_stream_of_its_own(programs, folder, users_file, 
     for session in {session for session, _ in rows}:
         own = [sequence for one, sequence in rows if one == session]
         assert own == list(range(len(own))), "each counts its own"
+
+
+class Omitting(ImapSession):
+    """FETCH brings the first six of ten; of the others `server.how` says what became."""
+
+    async def fetch(self, rest):
+        await super().fetch(b"1:6" + rest[rest.index(b" "):])
+
+    async def noop(self, _):
+        if self.server.how == "deleted":
+            await self.send(b"* 7 EXPUNGE\r\n" * 4)
+        await self.send(self.done())
+
+    COMMANDS = ImapSession.COMMANDS | {b"FETCH": fetch, b"NOOP": noop}
+
+
+class Nil(Omitting):
+    async def fetch(self, rest):
+        await self.send(b"".join(b"* %d FETCH (UID %d BODY[] NIL)\r\n" % (number, 100 + number) for number in range(7, 11)))
+        await super().fetch(rest)
+
+    COMMANDS = Omitting.COMMANDS | {b"FETCH": fetch}
+
+
+@pytest.mark.parametrize("session, how, reasons, absent, why", [
+    (Omitting, "never there", {"contradiction"}, 4, "EXISTS counts messages that FETCH does not find"),
+    (Nil, "never there", {"contradiction"}, 4, "EXISTS counts messages that FETCH does not find"),
+    (Omitting, "deleted", set(), 0, "6 of 10 messages were read: the others went before they were fetched")])
+def test_messages_that_do_not_come(read, folder, session, how, reasons, absent, why):
+    """It is said whose doing that is, also to the ledger."""
+    server = HostileImap(mail=[made_message(number) for number in range(10)], session=session)
+    server.how = how
+    with server:
+        run = read(server, "read", words=("-d", "100:0"))
+    assert run.total("messages") == 6 and run.total("announced_absent") == absent
+    assert {error["reason"] for error in run.record["errors"]} == reasons, run.record["errors"]
+    with contextlib.closing(sqlite3.connect(folder / "book")) as book:
+        [(extent, reason)] = book.execute("SELECT extent, reason FROM mailbox_visits").fetchall()
+    assert extent == "partly" and reason.startswith("6 of 10 messages were read: ") and why in reason, reason

@@ -171,9 +171,11 @@ def test_other_flags_are_named(filled):
         assert run.record["integrity"]["corrupt"] == 0 and "2 changed" in run.stderr
 
 
-def test_a_share_is_read_back(filled):
+def test_a_share_is_read_back(filled, folder, report):
     _, populate = filled(users=1)
-    run = populate(recipe=SMALL + ",verify=20%")
+    run = populate("--ledger", folder / "book", recipe=SMALL + ",verify=20%")
+    rows = report(folder / "book", "not-looked-for")
+    assert rows and all(re.fullmatch(r"\d+ of \d+ messages were read: verify wants no more", row["detail"]) for row in rows), rows[:3]
     assert run.record["totals"]["confirmed"] == 120
     assert 5 <= run.record["integrity"]["verified"] <= 50
     assert "20 % of them were read back whole" in run.stderr
