@@ -21,6 +21,9 @@ using base::expected;
 // A sink that lives moves its horizon each second.
 constexpr std::int64_t long_silence_us = 5'000'000;
 
+// A server that does not delete in so long has not; a reader's usual patience.
+constexpr std::int64_t removed_within_us = 60'000'000;
+
 using key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // run, session, sequence
 
 // A sorted table that is read row by row.
@@ -72,9 +75,14 @@ seen_entry seen_at(const statement& row) {
 }
 
 removed_entry removed_at(const statement& row) {
-    return {
+    removed_entry one{
         row.number(3), row.number(4), row.number(5), row.number(6), static_cast<way>(row.number(7)),
         row.number(8)};
+    one.until_us = base::saturated_sum(one.time_us, removed_within_us);
+    if (!row.is_null(9))
+        one.until_us =
+            std::min(one.until_us, base::saturated_sum(row.number(9), clock_difference_us));
+    return one;
 }
 
 returned_entry returned_at(const statement& row) {
@@ -99,8 +107,9 @@ constexpr std::string_view sent_in_order =
     "SELECT run, session, sequence, number, recipient, sender, outcome, time_us, octets FROM sent "
     "WHERE outcome BETWEEN 0 AND 4 ORDER BY run DESC, session DESC, sequence DESC";
 constexpr std::string_view removed_in_order =
-    "SELECT run, session, sequence, mailbox, server, uid_validity, uid, way, time_us FROM removed "
-    "WHERE way BETWEEN 0 AND 3 ORDER BY run DESC, session DESC, sequence DESC";
+    "SELECT removed.run, session, sequence, mailbox, server, uid_validity, uid, way, time_us, "
+    "ended_us FROM removed LEFT JOIN runs ON runs.id = observer WHERE way BETWEEN 0 AND 3 "
+    "ORDER BY removed.run DESC, session DESC, sequence DESC";
 constexpr std::string_view returned_in_order =
     "SELECT run, session, sequence, number, recipient, time_us, action, substr(status, 1, 15) "
     "FROM returned WHERE action BETWEEN 0 AND 4 ORDER BY run DESC, session DESC, sequence DESC";

@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "base/saturated.hpp"
+#include "ledger/copies.hpp"
 
 namespace postal::ledger {
 
@@ -13,27 +14,8 @@ namespace {
 
 constexpr std::size_t most_streams = 4'000'000;
 
-bool is_mailbox(way through) {
-    return through == way::pop3 || through == way::imap;
-}
-
-// Sightings of which the uids can be compared: those of a mailbox without uids within a run.
-auto group_of(const seen_entry& one) {
-    const bool within_run = is_mailbox(one.through) && one.uid == 0;
-    return std::make_tuple(one.through, one.server, one.uid_validity,
-                           within_run ? one.observer : 0);
-}
-
-std::int64_t copy_of(const seen_entry& one) {
-    return one.uid != 0 ? one.uid : one.number;
-}
-
 auto order_of(const seen_entry& one) {
     return std::make_tuple(one.mailbox, group_of(one), one.uid != 0, copy_of(one), one.number);
-}
-
-bool same_copy(const seen_entry& a, const seen_entry& b) {
-    return (a.uid != 0) == (b.uid != 0) && copy_of(a) == copy_of(b);
 }
 
 // Calls `each` with every run of neighbours that are alike.
@@ -99,12 +81,6 @@ void reconciler::add(message_entry& one) {
     });
     if (one.population) merge_sent(one.sent);
     std::sort(one.removed.begin(), one.removed.end());
-    const auto same_copy_removed = [](const removed_entry& a, const removed_entry& b) {
-        return std::tie(a.mailbox, a.server, a.uid_validity, a.uid, a.through) ==
-               std::tie(b.mailbox, b.server, b.uid_validity, b.uid, b.through);
-    };
-    one.removed.erase(std::unique(one.removed.begin(), one.removed.end(), same_copy_removed),
-                      one.removed.end());
     at_hand_ = &one;
     if (session_ != std::pair(one.run, one.session)) {
         session_ = {one.run, one.session};
@@ -209,46 +185,6 @@ void reconciler::add_found(const sent_entry& sent, span here) {
     }
     count_delivery(here);
     judged({&sent, what, &earliest(here), copies, nullptr, here});
-}
-
-// It was seen; is it there still? What is judged as found may be gone, but nobody can know.
-finding reconciler::judge_presence(const sent_entry& sent, span here, std::size_t copies) {
-    const seen_entry* last = gone_since(here, copies);
-    if (last == nullptr) {
-        ++summary_.found;
-        return finding::found;
-    }
-    if (may_be_removed(last->time_us, how_.readers.read_until(last->mailbox))) {
-        ++summary_.not_known;
-        report(discrepancy::not_known, sent.number, last->number);
-        return finding::found;
-    }
-    ++summary_.vanished;
-    report(discrepancy::vanished, sent.number, last->number);
-    return finding::vanished;
-}
-
-// The last sighting, when the mailbox was read completely after it; null when that was not so, or
-// readers have removed as many copies as there were.
-const seen_entry* reconciler::gone_since(span here, std::size_t copies) const {
-    const seen_entry* last = nullptr;
-    for (const seen_entry& one : here) {
-        if (is_mailbox(one.through) && (last == nullptr || last->time_us < one.time_us))
-            last = &one;
-    }
-    if (last == nullptr || how_.readers.read_until(last->mailbox) <= last->time_us) return nullptr;
-    const auto& all = at_hand_->removed;
-    const auto removed = std::count_if(all.begin(), all.end(), [last](const removed_entry& one) {
-        return one.mailbox == last->mailbox;
-    });
-    return static_cast<std::size_t>(removed) < copies ? last : nullptr;
-}
-
-bool reconciler::may_be_removed(std::int64_t from_us, std::int64_t until_us) const {
-    const auto& all = how_.open.removing;
-    return std::any_of(all.begin(), all.end(), [&](const auto& each) {
-        return each.from_us < until_us && from_us < each.until_us;
-    });
 }
 
 // Puts into most_ what shows the most of what is counted: for each server the uid validity, and of

@@ -9,7 +9,8 @@
 //                    that names the recipient: who accepted it has said what became of it
 //   vanished         the same as found, but its mailbox was read completely after the last
 //                    sighting, without it, and no reader has told the server to remove as many
-//                    copies as there were
+//                    copies as there were: of these, and not of what was there before. A copy
+//                    that was seen behind removed_entry::until_us was not removed by then
 //   lost             acknowledged (accepted), and seen nowhere, although its mailbox was read
 //                    completely, or watched, afterwards (coverage.hpp); or no reader has visited
 //                    that, and a sink was there
@@ -44,6 +45,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -109,6 +111,8 @@ struct removed_entry {
     std::int64_t uid = 0;
     way through = way::pop3;
     std::int64_t time_us = 0;
+    // By then the server has removed it, if it does: a minute later, or when the reader has ended.
+    std::int64_t until_us = std::numeric_limits<std::int64_t>::max();
 
     auto operator<=>(const removed_entry&) const = default;
 };
@@ -291,6 +295,7 @@ class reconciler {
     bool may_be_seen(const sent_entry& sent) const;
     bool looked_for(const sent_entry& sent) const;
     const seen_entry* gone_since(span here, std::size_t copies) const;
+    std::size_t count_removed(span here, const seen_entry& last, std::size_t copies) const;
     bool may_be_removed(std::int64_t from_us, std::int64_t until_us) const;
     void count_same(span a, span b);
     void count_damage(span here, std::int64_t sent, outcome what);

@@ -85,13 +85,15 @@ class read_book {
         rows_->add(row);
         return *this;
     }
-    read_book& removed(std::uint64_t sequence, const std::string& mailbox, std::uint64_t uid) {
+    read_book& removed(std::uint64_t sequence, const std::string& mailbox, std::int64_t at_s,
+                       std::uint64_t uid) {
         removed_row row;
         row.run = 1;
         row.sequence = sequence;
         row.mailbox = rows_->address(mailbox);
         row.server = rows_->address("one");
         row.uid = uid;
+        row.time_us = static_cast<std::uint64_t>(at_s * second);
         rows_->add(row);
         return *this;
     }
@@ -222,7 +224,7 @@ TEST_CASE("ledger report: vanished is what was seen, and is missing in a later c
         read_book all(here / "b");
         for (const std::int64_t at : each.seen_s)
             all.seen(0, "a", at, 5);
-        if (each.removed) all.removed(0, "a", 5);
+        if (each.removed) all.removed(0, "a", 102, 5);
         all.seen(1, "a", 104, 6).visit("a", each.how, each.began_s);
         const told got = all.report(discrepancy::vanished);
         CHECK(got.totals.vanished == each.vanished);
@@ -236,9 +238,60 @@ TEST_CASE("ledger report: vanished is what was seen, and is missing in a later c
 TEST_CASE("ledger report: of two copies one was removed, and both are gone") {
     const folder here;
     read_book all(here / "b");
-    all.seen(0, "a", 102, 5).seen(0, "a", 102, 6).removed(0, "a", 5);
+    all.seen(0, "a", 102, 5).seen(0, "a", 102, 6).removed(0, "a", 102, 5);
     all.seen(1, "a", 104, 7).visit("a", extent::complete, 103);
     CHECK(all.report().totals.vanished == 1);
+}
+
+TEST_CASE("ledger report: removals account for the copies that they were of") {
+    struct copy {
+        std::int64_t at_s;
+        std::uint64_t uid;
+    };
+    struct row {
+        std::string what;
+        std::vector<copy> seen;
+        std::vector<copy> removed;
+        std::uint64_t vanished;
+    };
+    const row rows[]{
+        {"seen while the server was at it", {{102, 5}, {105, 5}}, {{103, 5}}, 0},
+        {"seen long behind that: it was not removed", {{102, 5}, {203, 5}}, {{103, 5}}, 1},
+        {"the same, and told once more", {{102, 5}, {203, 5}}, {{103, 5}, {204, 5}}, 0},
+        {"told twice at once, of two copies", {{102, 5}, {102, 6}}, {{103, 5}, {103, 5}}, 1},
+        {"two copies, one after the other",
+         {{102, 5}, {102, 6}, {203, 6}},
+         {{103, 5}, {204, 6}},
+         0},
+        {"of two copies the first was not removed",
+         {{102, 5}, {102, 6}, {203, 5}, {203, 6}},
+         {{103, 5}, {204, 6}},
+         1},
+        {"two copies without uids", {{102, 0}, {102, 0}}, {{103, 0}, {103, 0}}, 0},
+        {"one of two copies without uids", {{102, 0}, {102, 0}}, {{103, 0}}, 1},
+    };
+    for (const row& each : rows) {
+        INFO(each.what);
+        const folder here;
+        read_book all(here / "b");
+        for (const copy& one : each.seen)
+            all.seen(0, "a", one.at_s, one.uid);
+        for (const copy& one : each.removed)
+            all.removed(0, "a", one.at_s, one.uid);
+        all.seen(1, "a", 500, 7).visit("a", extent::complete, 499);
+        CHECK(all.report().totals.vanished == each.vanished);
+    }
+}
+
+TEST_CASE(
+    "ledger report: a removal has failed where the message is seen when its reader has ended") {
+    const folder here;
+    read_book all(here / "b");
+    all.seen(0, "a", 102, 5).removed(0, "a", 103, 5).seen(0, "a", 106, 5);
+    all.seen(1, "a", 111, 6).visit("a", extent::complete, 110);
+    CHECK(all.report().totals.vanished == 0);
+    run_sql(here / "b", "UPDATE runs SET ended_us = 104000000");
+    CHECK(report(here / "b").totals.vanished == 1);
 }
 
 TEST_CASE("ledger report: what a reader without an end may have removed has not vanished") {

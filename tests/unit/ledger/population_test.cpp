@@ -20,7 +20,7 @@ struct noted_copy {
 };
 
 summary judge(const std::vector<noted_row>& sent, const std::vector<noted_copy>& seen,
-              bool population = true) {
+              bool population = true, const std::vector<noted_copy>& removed = {}) {
     observation how;
     how.readers.add({.mailbox = in_mailbox,
                      .server = 1,
@@ -48,6 +48,14 @@ summary judge(const std::vector<noted_row>& sent, const std::vector<noted_copy>&
                             .place = row.uid,
                             .time_us = row.time_us,
                             .through = way::imap});
+    for (const noted_copy& row : removed)
+        one.removed.push_back({.mailbox = in_mailbox,
+                               .server = 1,
+                               .uid_validity = 9,
+                               .uid = row.uid,
+                               .through = way::imap,
+                               .time_us = row.time_us,
+                               .until_us = row.time_us + 50});
     all.add(one);
     return all.result();
 }
@@ -94,4 +102,14 @@ TEST_CASE("ledger report: a message of a population that was appended again is o
 TEST_CASE("ledger report: mail that is no population's is doubled also when one copy is gone") {
     const summary found = judge({{outcome::accepted, 10}}, {{1, 500}, {8, 1001}}, false);
     CHECK(found.duplicated == 1);
+}
+
+TEST_CASE(
+    "ledger report: of a population, the removal of an earlier copy is not that of the last") {
+    const std::vector<noted_row> sent{{outcome::accepted, 10}, {outcome::accepted, 600}};
+    const std::vector<noted_copy> seen{{1, 100}, {8, 700}};
+    CHECK(judge(sent, seen, true).vanished == 1);
+    CHECK(judge(sent, seen, true, {{1, 200}}).vanished == 1);
+    CHECK(judge(sent, seen, true, {{8, 710}}).vanished == 0);
+    CHECK(judge(sent, seen, true, {{1, 200}, {8, 710}}).found == 1);
 }
