@@ -89,6 +89,11 @@ std::vector<std::string> remarks_on(const ledger_report& one) {
             told.before_sent() == 1 ? "it" : "them",
             show_latency(static_cast<double>(told.furthest_before_us()))));
     }
+    if (of.order_unknown > 0) {
+        result.push_back(
+            fmt::format("the order of {} is not known: POP3 visits read only a part of the mailbox",
+                        plural(of.order_unknown, "message", "messages")));
+    }
     if (!of.order_is_whole) {
         result.emplace_back(
             "the order of messages was checked for a part of them only: too many "

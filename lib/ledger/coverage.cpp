@@ -64,10 +64,13 @@ void coverage::judge_mailbox() {
         const std::int64_t from_us = base::saturated_sum(one.began_us, delivered_before_us);
         if (one.what == extent::incoming && from_us <= one.ended_us)
             into.watched.push_back({from_us, one.ended_us});
+        if (one.what == extent::partly && one.through == way::pop3)
+            into.in_parts.push_back(one.observer);
         if (one.what == extent::complete || one.began_us < latest_us) continue;
         latest_us = one.began_us;
         into.reason = std::move(one.reason);
     }
+    std::sort(into.in_parts.begin(), into.in_parts.end());
     if (latest_us <= into.read_until_us) into.reason.clear();
     of_one_.clear();
 }
@@ -84,6 +87,13 @@ bool coverage::watched(std::int64_t mailbox, std::int64_t time_us) const {
     return std::any_of(all.begin(), all.end(), [time_us](const time_span& each) {
         return each.from_us <= time_us && time_us <= each.until_us;
     });
+}
+
+bool coverage::read_in_parts(std::int64_t mailbox, std::int64_t observer) const {
+    const auto found = mailboxes_.find(mailbox);
+    if (found == mailboxes_.end()) return false;
+    const auto& all = found->second.in_parts;
+    return std::binary_search(all.begin(), all.end(), observer);
 }
 
 std::string coverage::reason(std::int64_t mailbox) const {

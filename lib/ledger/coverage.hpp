@@ -30,6 +30,7 @@ struct visit_entry {
     std::int64_t began_us = 0;
     std::int64_t ended_us = 0;
     std::string reason{};
+    std::int64_t observer = 0;
 };
 
 class coverage {
@@ -45,6 +46,9 @@ class coverage {
     [[nodiscard]] std::int64_t read_until(std::int64_t mailbox) const;
     // What came in then was read.
     [[nodiscard]] bool watched(std::int64_t mailbox, std::int64_t time_us) const;
+    // Over POP3, where messages have no place, the observer has read only a part of it at least once,
+    // so that when it saw a message says nothing of the order.
+    [[nodiscard]] bool read_in_parts(std::int64_t mailbox, std::int64_t observer) const;
     // Why what is missing was not looked for, in words; they come from servers, too.
     [[nodiscard]] std::string reason(std::int64_t mailbox) const;
 
@@ -56,6 +60,7 @@ class coverage {
     struct mailbox_state {
         std::int64_t read_until_us = never;
         std::vector<time_span> watched{};
+        std::vector<std::int64_t> in_parts{};  // by whom, in order
         std::string reason{};
     };
 

@@ -41,7 +41,8 @@ expected<observation> reader::read_observation(const std::vector<numbered_run>& 
 expected<void> reader::read_visits(coverage& into, bool one_store) {
     // Times that no clock shows would leave the range of sums.
     auto ask = file_.prepare(
-        "SELECT mailbox, server, way, extent, began_us, ended_us, reason FROM visits "
+        "SELECT mailbox, server, way, extent, began_us, ended_us, reason, observer "
+        "FROM visits "
         "WHERE way BETWEEN 0 AND 3 AND extent BETWEEN 0 AND 3 "
         "AND began_us BETWEEN 0 AND 4000000000000000000 "
         "AND ended_us BETWEEN 0 AND 4000000000000000000 ORDER BY mailbox");
@@ -56,6 +57,7 @@ expected<void> reader::read_visits(coverage& into, bool one_store) {
         one.began_us = ask->number(4);
         one.ended_us = ask->number(5);
         one.reason = ask->text(6);
+        one.observer = ask->number(7);
         into.add(std::move(one));
     }
     if (step != SQLITE_DONE) return file_.failure(step);

@@ -283,9 +283,15 @@ void reconciler::count_delivery(span here) {
 void reconciler::check_order(const sent_entry& sent, span here) {
     if (at_hand_->population) return;
     bool late = false;
+    bool unknown = false;
     std::int64_t seen = 0;
     for_groups(here, [&](span group) {
         const seen_entry& first = earliest(group);
+        if (first.through == way::pop3 &&
+            how_.readers.read_in_parts(first.mailbox, first.observer)) {
+            unknown = true;
+            return;
+        }
         const position now{first.place, first.time_us, first.number};
         const stream which{sent.sender, sent.recipient, first.observer, first.uid_validity,
                            first.through};
@@ -300,6 +306,7 @@ void reconciler::check_order(const sent_entry& sent, span here) {
             known->second = now;
         }
     });
+    summary_.order_unknown += unknown ? 1 : 0;
     if (!late) return;
     ++summary_.out_of_order;
     report(discrepancy::out_of_order, sent.number, seen);

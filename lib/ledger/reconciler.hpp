@@ -33,7 +33,8 @@
 //   unwritten        a copy in a mailbox to which no row says that it was sent, but its sender has
 //                    not noted its end, and may yet say so
 //   out of order     of one sender to one recipient, in one session: seen after a message that was
-//                    accepted later (RFC 4737's reordered)
+//                    accepted later (RFC 4737's reordered). Of POP3 visits that chose what to
+//                    read nobody knows: order_unknown
 //   missed           a stretch in IDLE in which a session was not told of the message: told.hpp
 // Copies of one mailbox that were found through different protocols are not added up.
 //
@@ -194,6 +195,7 @@ struct summary {
     std::uint64_t corrupt_acknowledged = 0;
     std::uint64_t misdelivered = 0;
     std::uint64_t out_of_order = 0;
+    std::uint64_t order_unknown = 0;     // recipients' messages
     std::uint64_t missed = 0;            // notifications, each session's for itself
     std::uint64_t seen_before_sent = 0;  // the clocks of the two hosts differ
     bool order_is_whole = true;

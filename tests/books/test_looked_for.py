@@ -123,6 +123,16 @@ def test_a_part_of_a_mailbox_is_no_reading(filled, read, report, way, words, rea
     assert rows and all(re.fullmatch(reason, row["detail"]) for row in rows), rows[:3]
 
 
+def test_who_chooses_what_to_read_knows_no_order(filled, read, report, programs):
+    """Over POP3 a message is seen when a visit chose it."""
+    for _ in range(3):
+        check_reading(read("pop3", "-c", "3"))
+    found, status = report(filled.book)
+    assert status == 0 and found["out_of_order"] == 0 and found["lost"] == 0 and adds_up(found)
+    said = run([programs.postal_report, "--ledger", filled.book]).stdout
+    assert f"the order of {found['found']} messages is not known: POP3 visits read only a part of the mailbox" in said, said
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_logins_that_are_refused_lose_nothing(filled, read, report, users_file, way):
     wrong = users_file([f"{user} wrong" for user in filled.users])

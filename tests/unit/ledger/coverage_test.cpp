@@ -441,3 +441,17 @@ TEST_CASE("ledger report: two names of one store") {
     CHECK(said->totals.duplicated == 0);
     CHECK(said->totals.found == 1);
 }
+
+TEST_CASE("ledger report: POP3 visits that chose what to read know no order") {
+    for (const extent how : {extent::complete, extent::partly}) {
+        INFO(to_text(how));
+        const folder here;
+        read_book all(here / "b");
+        all.seen(1, "a", 102, 5).visit("a", how, 101, "chosen").seen(0, "a", 104, 6);
+        all.visit("a", extent::complete, 103);
+        const told got = all.report(discrepancy::out_of_order);
+        const bool known = how == extent::complete;
+        CHECK(got.totals.out_of_order == (known ? 1U : 0U));
+        CHECK(got.totals.order_unknown == (known ? 0U : 2U));
+    }
+}
