@@ -39,6 +39,19 @@ expected<std::string> folder_name(std::string_view given) {
     return {boost::system::in_place_value, std::move(name)};
 }
 
+expected<void> add_folder(std::string_view given, std::vector<std::string>& to) {
+    auto name = folder_name(given);
+    if (!name) return name.error();
+    const auto twin = std::find_if(
+        to.begin(), to.end(), [&](const std::string& one) { return base::iequals(one, *name); });
+    if (twin != to.end() && *twin == *name) return base::fail("\"{}\" stands there twice", *name);
+    if (twin != to.end())
+        return base::fail("\"{}\" and \"{}\" differ in case alone, and a ledger takes them for one",
+                          *twin, *name);
+    to.push_back(std::move(*name));
+    return {};
+}
+
 std::string mailbox_name(std::string_view folder, std::string_view prefix, char delimiter) {
     if (folder == inbox) return std::string(folder);
     std::string name(folder.starts_with("INBOX/") ? std::string_view{} : prefix);
@@ -59,13 +72,10 @@ expected<std::vector<std::string>> parse_watched_folders(std::string_view given)
     std::vector<std::string> made;
     for (std::size_t at = 0; at <= given.size();) {
         const std::size_t end = std::min(given.find(',', at), given.size());
-        auto name = folder_name(given.substr(at, end - at));
+        const auto added = add_folder(given.substr(at, end - at), made);
         at = end + 1;
-        if (!name) return name.error();
-        if (*name == inbox) return base::fail("INBOX is watched in any case; leave it out");
-        const bool twice = std::find(made.begin(), made.end(), *name) != made.end();
-        if (twice) return base::fail("\"{}\" stands there twice", *name);
-        made.push_back(std::move(*name));
+        if (!added) return added.error();
+        if (made.back() == inbox) return base::fail("INBOX is watched in any case; leave it out");
     }
     if (made.size() > most_watched)
         return base::fail("{} folders; give 1 to {}", made.size(), most_watched);

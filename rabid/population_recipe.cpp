@@ -52,19 +52,15 @@ expected<void> read_messages(const std::string& text, draft& into) {
     return done;
 }
 
-expected<void> take_folders(std::vector<std::string> names, draft& into) {
+expected<void> take_folders(const std::vector<std::string>& names, draft& into) {
     if (names.empty() || names.size() > most_folders)
         return base::fail("{} folders; give 1 to {}", names.size(), most_folders);
     std::vector<std::string> known;
-    for (std::string& one : names) {
-        auto name = folder_name(one);
-        if (!name) return name.error();
-        one = std::move(*name);
-        const bool twice = std::find(known.begin(), known.end(), one) != known.end();
-        if (twice) return base::fail("\"{}\" stands there twice", one);
-        known.push_back(one);
+    for (const std::string& one : names) {
+        const auto added = add_folder(one, known);
+        if (!added) return added.error();
     }
-    into.made.plan.folders = std::move(names);
+    into.made.plan.folders = std::move(known);
     return {};
 }
 
@@ -81,7 +77,7 @@ expected<void> name_folders(std::uint64_t count, draft& into) {
         names.push_back(std::move(name));
     }
     if (count > most_folders) return base::fail("{}: give 1 to {}", count, most_folders);
-    return take_folders(std::move(names), into);
+    return take_folders(names, into);
 }
 
 expected<void> read_folders(const std::string& text, draft& into) {
@@ -284,7 +280,7 @@ expected<void> read_folder_list(const toml::array& list, draft& into) {
         if (!one.is_string()) return base::fail("folders: must be a list of names, or a number");
         names.push_back(one.as_string()->get());
     }
-    const auto done = take_folders(std::move(names), into);
+    const auto done = take_folders(names, into);
     if (!done) return base::fail("folders: {}", done.error().message);
     return {};
 }

@@ -80,6 +80,7 @@ TEST_CASE("population_recipe: a file names folders and keywords") {
     for (const auto& [text, said] : std::vector<std::pair<std::string, std::string>>{
              {"folders = [\"a.b\"]", "own.toml:1: folders: \"a.b\" is no folder"},
              {"folders = [\"a\", \"a\"]", "twice"},
+             {"folders = [\"Work\", \"work\"]", "\"Work\" and \"work\" differ in case alone"},
              {"folders = [1]", "list of names"},
              {"\nkeywords = 3", "own.toml:2: keywords"},
              {"[keywords]\n\"a b\" = 1", "no keyword"},

@@ -65,6 +65,7 @@ TEST_CASE("rabid refuses: options that cannot be") {
         {{"--watch-folders", "lists"}, {"--watch-folders", "--watch-by notify"}},
         {{"--watch", "1s", "--watch-by", "notify", "--watch-folders", "a//b"}, {"a//b"}},
         {{"--watch", "1s", "--watch-by", "notify", "--watch-folders", "a,inbox"}, {"INBOX"}},
+        {{"--watch", "1s", "--watch-by", "notify", "--watch-folders", "a,b,A"}, {"case alone"}},
         {{"--imap", "127.0.0.1:port"}, {"imap"}},
         {{"--imap", "127.0.0.1:99999"}, {"imap"}},
         {{"--apop", "perhaps"}, {"perhaps"}},
