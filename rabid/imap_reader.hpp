@@ -72,7 +72,7 @@ class imap_reader {
     void removing(std::span<const std::uint32_t> uids, std::uint32_t uid_validity);
     // They are gone: no verb names them any more.
     void removed(std::span<const std::uint32_t> uids);
-    // UIDs (-d, --delete-foreign).
+    // UIDs (-d, --delete-foreign) of what was read since somebody cleared them.
     std::vector<std::uint32_t>& to_delete() noexcept { return to_delete_; }
 
   private:

@@ -148,7 +148,9 @@ imap_tag imap_verbs::uid_store(std::string_view set, std::string_view action) {
 
 // ---- reading ----
 
+// What other verbs have read is not deleted.
 asio::awaitable<bool> imap_verbs::read_chosen() {
+    reader_.to_delete().clear();
     const auto numbers = pick_messages(visit_.context.of_run.chosen, exists(), visit_.random);
     const bool fine = co_await retrieval_.read(numbers);
     if (!fine || visit_.stopping()) co_return fine;

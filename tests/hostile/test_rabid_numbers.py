@@ -112,6 +112,15 @@ def test_each_session_appends_a_stream_of_its_own(programs, folder, users_file, 
         assert own == list(range(len(own))), "each counts its own"
 
 
+@pytest.mark.parametrize("words, deleted", [(("-c", "0"), 0), (("-d", "0:100"), 0), (("-c", "1"), 1)])
+@pytest.mark.parametrize("verb", ["read-new", "read-one"])
+def test_only_what_read_itself_has_read_is_deleted(read, verb, words, deleted):
+    with HostileImap(mail=[made_message(number) for number in range(8)], session=Storing) as server:
+        run = read(server, verb, "read", words=words)
+    assert run.record["errors"] == [] and run.total("messages") == (8 if verb == "read-new" else 1) + deleted
+    assert run.total("deleted") == server.count.deleted == deleted
+
+
 class Omitting(ImapSession):
     """FETCH brings the first six of ten; of the others `server.how` says what became."""
 
