@@ -15,17 +15,38 @@ namespace {
 
 constexpr std::size_t most_accounts_shown = 5;
 
-std::string messages_text(const options& chosen) {
+std::string deletions_text(const options& chosen) {
+    return fmt::format("deletes {} % of those that it has read{}", chosen.delete_percent,
+                       chosen.delete_foreign ? ", also foreign ones" : " and that are postal's");
+}
+
+// As -c and -d say, for whom they are.
+std::string bound_text(const options& chosen) {
     const std::string most =
         chosen.most_messages < 0
             ? std::string("all messages")
             : "at most " +
                   base::format_amount(static_cast<std::uint64_t>(chosen.most_messages), "message");
-    return fmt::format(
-        "{} of a mailbox; reads {} % of them, and deletes {} % of those that it has "
-        "read{}",
-        most, chosen.download_percent, chosen.delete_percent,
-        chosen.delete_foreign ? ", also foreign ones" : " and that are postal's");
+    return fmt::format("{} of a mailbox; reads {} % of them, and {}", most, chosen.download_percent,
+                       deletions_text(chosen));
+}
+
+// What IMAP sessions do where -c and -d do not say it, or not all of it.
+std::string imap_text(const plan& of) {
+    if (of.chosen.watch.count() == 0)
+        return "what the profile says, which has no verb read and deletes nothing";
+    std::string where = "INBOX";
+    for (const std::string& each : of.chosen.watch_folders)
+        where += ", " + each;
+    return fmt::format("what comes into {}; {}", where, deletions_text(of.chosen));
+}
+
+void add_messages(program::dry_run_rows& rows, const plan& of) {
+    const bool pop3 = of.chosen.imap_percent < 100;
+    const bool imap = of.chosen.imap_percent > 0;
+    const bool reads = of.chosen.watch.count() == 0 && of.behaviour.may(verb::read);
+    if (pop3 || reads) rows.emplace_back("messages", bound_text(of.chosen));
+    if (imap && !reads) rows.emplace_back(pop3 ? "over IMAP" : "messages", imap_text(of));
 }
 
 }  // namespace
@@ -54,7 +75,7 @@ std::string describe_dry_run(const plan& of) {
         for (std::size_t i = 0; i < std::min(recipe.plan.folders.size(), most_accounts_shown); ++i)
             rows.emplace_back("", recipe.plan.folders[i]);
     } else {
-        rows.emplace_back("messages", messages_text(chosen));
+        add_messages(rows, of);
     }
     if (chosen.watch.count() > 0)
         rows.emplace_back("watches", "for new mail, with an interval of " +

@@ -119,14 +119,16 @@ verb profile::pick(base::random_source& random) const {
     return weights.back().first;
 }
 
+bool profile::may(verb one) const {
+    const auto is_it = [one](verb other) { return one == other; };
+    const auto is_drawn = [one](const auto& each) { return each.first == one && each.second > 0; };
+    return std::any_of(first.begin(), first.end(), is_it) ||
+           std::any_of(last.begin(), last.end(), is_it) ||
+           (most_actions > 0 && std::any_of(weights.begin(), weights.end(), is_drawn));
+}
+
 bool profile::makes_mailboxes() const {
-    const auto makes = [](verb one) {
-        return one == verb::copy || one == verb::move || one == verb::create;
-    };
-    return std::any_of(first.begin(), first.end(), makes) ||
-           std::any_of(last.begin(), last.end(), makes) ||
-           std::any_of(weights.begin(), weights.end(),
-                       [&](const auto& one) { return makes(one.first) && one.second > 0; });
+    return may(verb::copy) || may(verb::move) || may(verb::create);
 }
 
 std::vector<verb> profile::script(base::random_source& random) const {

@@ -75,7 +75,9 @@ struct profile {
     std::vector<std::pair<verb, double>> weights;
 
     verb pick(base::random_source& random) const;
-    // Whether a session may make mailboxes beside INBOX.
+    // Whether a session may do that.
+    bool may(verb one) const;
+    // Whether it may make mailboxes beside INBOX.
     bool makes_mailboxes() const;
     // What one session does: first, so many that are drawn, last.
     std::vector<verb> script(base::random_source& random) const;

@@ -63,6 +63,21 @@ def test_rabid(programs, users_file, nobody_comes):
     assert "deletes 0 %" in found["messages"] and "secret" not in done.stdout
 
 
+@pytest.mark.parametrize("words, wanted", [
+    ((), {"messages": "all messages of a mailbox; reads 100 % of them, and deletes 100 % of those that it has read and that are postal's"}),
+    (("-i", "100", "--profile", "desktop"), {"messages": "what the profile says, which has no verb read and deletes nothing"}),
+    (("-i", "50", "--profile", "append", "-c", "3", "-d", "50:20"), {
+        "messages": "at most 3 messages of a mailbox; reads 50 % of them, and deletes 20 % of those that it has read and that are postal's",
+        "over IMAP": "what the profile says, which has no verb read and deletes nothing"}),
+    (("-i", "100", "--watch", "1s", "-d", "100:50"),
+     {"messages": "what comes into INBOX; deletes 50 % of those that it has read and that are postal's"}),
+    (("-i", "100", "--watch", "1s", "--watch-by", "notify", "--watch-folders", "lists,Work/new", "--delete-foreign"),
+     {"messages": "what comes into INBOX, lists, Work/new; deletes 100 % of those that it has read, also foreign ones"})])
+def test_who_deletes_what(programs, users_file, words, wanted):
+    found = rows(run([programs.rabid, "--dry-run", *words, "127.0.0.1:1", users_file(["a@example.com secret"])]))
+    assert {name: found[name] for name in ("messages", "over IMAP") if name in found} == wanted
+
+
 def test_what_a_run_refuses_is_refused(programs, users_file):
     refused(run([programs.postal, "--dry-run", "--resolve", "no-such-host.invalid", users_file(2)]), "no address")
     refused(run([programs.postal, "--dry-run", "192.0.2.1", users_file(2)]), "--target-is-mine")

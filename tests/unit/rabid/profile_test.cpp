@@ -55,6 +55,7 @@ TEST_CASE("profile: whether it makes mailboxes beside INBOX") {
         CHECK_FALSE(makes("actions = \"1\"\n[weights]\nnoop = 1\n" + one + " = 0"));
     }
     CHECK_FALSE(makes("first = [\"list\", \"append\", \"mark\"]"));
+    CHECK_FALSE(makes("first = [\"noop\"]\n[weights]\nmove = 1"));  // none is drawn
 }
 
 TEST_CASE("profile: what is wrong is said with its line") {
