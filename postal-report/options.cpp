@@ -63,7 +63,7 @@ cli::program describe_program(options& into) {
           .help = "print these messages, one a line, and nothing else: all, lost, vanished, "
                   "not-looked-for,"
                   " misplaced, bounced, not-known, unacknowledged, duplicated, corrupt,"
-                  " misdelivered, out-of-order",
+                  " misdelivered, out-of-order, missed-notification",
           .set = cli::choice(into.list,
                              {{"all", wanted_list{}},
                               {"lost", wanted_list{ledger::discrepancy::lost}},

@@ -16,8 +16,8 @@ namespace postal::rabid {
 // INBOX, in whatever case (RFC 3501 5.1), in capitals, also as the first of several levels.
 base::expected<std::string> folder_name(std::string_view given);
 
-// Puts such a name behind those that there are. None may be there twice, nor one that differs in case
-// alone: ledgers have addresses in lower case, and many servers take them for one.
+// Puts such a name behind those that there are. None may be there twice, nor one that differs in
+// case alone: ledgers have addresses in lower case, and many servers take them for one.
 base::expected<void> add_folder(std::string_view given, std::vector<std::string>& to);
 
 // A level below INBOX is below it whatever the prefix of other mailboxes is (RFC 2342). Without a

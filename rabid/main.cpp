@@ -58,7 +58,9 @@ program::client_run::fulfilment judge_mailboxes(const rabid::plan& of, const sta
         said += fmt::format("; {:g} % of them were read back whole, of the others the identity",
                             100 * of.populates->recipe().verify);
     if (all.others > 0)
-        said += fmt::format("; {} messages of others lie there, too", count(all.others));
+        said +=
+            fmt::format("; {} of others {} there, too", base::format_amount(all.others, "message"),
+                        all.others == 1 ? "lies" : "lie");
     return {whole, said + (whole ? "" : "; run it again to go on from there")};
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/units.hpp"
 #include "rabid/flag_check.hpp"
 #include "rabid/population_visit.hpp"
 
@@ -160,12 +161,13 @@ void population_visit::tell(std::size_t folder, const folder_state& found) {
         if (how_many == 0) return;
         visit_.connection.refused(
             stage::check, reason,
-            fmt::format("{} {} in {} of {}", how_many, what, name_of(folder), visit_.who.address));
+            fmt::format("{} {} in {} of {}", base::format_amount(how_many, "message"), what,
+                        name_of(folder), visit_.who.address));
     };
-    say("surplus", found.surplus, "messages more than once");
-    say("misplaced", found.misplaced, "messages of other folders");
-    tell_numbers(folder, "missing", "are not in", found.gone);
-    tell_numbers(folder, "changed", "have not the content, flags and date they were made with in",
+    say("surplus", found.surplus, "more than once");
+    say("misplaced", found.misplaced, "of other folders");
+    tell_numbers(folder, "missing", "not found in", found.gone);
+    tell_numbers(folder, "changed", "without the content, flags and date of their making in",
                  found.changed);
 }
 
@@ -177,8 +179,9 @@ void population_visit::tell_numbers(std::size_t folder, base::error_name reason,
         numbers += fmt::format("{}{}", i == 0 ? "" : ", ", which[i]);
     visit_.connection.refused(
         stage::check, reason,
-        fmt::format("{} messages {} {} of {}: numbers {}{}", which.size(), what, name_of(folder),
-                    visit_.who.address, numbers, which.size() > most_named ? " and more" : ""));
+        fmt::format("{} {} {} of {}: {} {}{}", base::format_amount(which.size(), "message"), what,
+                    name_of(folder), visit_.who.address, which.size() == 1 ? "number" : "numbers",
+                    numbers, which.size() > most_named ? " and more" : ""));
 }
 
 }  // namespace postal::rabid

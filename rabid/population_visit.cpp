@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "proto/imap/date.hpp"
 #include "rabid/folder_names.hpp"
 #include "rabid/imap_login.hpp"
@@ -170,8 +171,9 @@ asio::awaitable<bool> population_visit::look(std::size_t folder) {
         counts.append_lost += found.gone.size();
         visit_.connection.refused(
             stage::check, "gone",
-            fmt::format("{} messages of {} that were there, or acknowledged, are gone from {}",
-                        found.gone.size(), visit_.who.address, name_of(folder)));
+            fmt::format("{} of {}, seen there or acknowledged before, gone from {}",
+                        base::format_amount(found.gone.size(), "message"), visit_.who.address,
+                        name_of(folder)));
     }
     co_await note_present(folder, found);
     if (given_up_) co_return true;

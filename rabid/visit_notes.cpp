@@ -20,7 +20,7 @@ constexpr std::size_t longest_reason = 200;
 void visit_notes::begin(ledger::row_buffer* to, ledger::address_id mailbox,
                         ledger::address_id server, ledger::way through) {
     to_ = to;
-    listed_ = complete_ = watching_ = false;
+    listed_ = complete_ = doubtful_ = watching_ = false;
     others_.clear();
     left_out_ = {};
     if (!wanted()) return;
@@ -78,7 +78,7 @@ void visit_notes::waited(ledger::wait_row row) {
 }
 
 void visit_notes::visited() {
-    if (complete_)
+    if (complete())
         waited({.opened_us = row_.began_us,
                 .began_us = row_.began_us,
                 .ended_us = row_.began_us,
@@ -104,7 +104,7 @@ void visit_notes::end(const ending& how) {
     row_.what = ledger::extent::nothing;
     if (listed_) row_.what = ledger::extent::partly;
     if (watching_) row_.what = ledger::extent::incoming;
-    if (complete_ && !watching_) row_.what = ledger::extent::complete;
+    if (complete() && !watching_) row_.what = ledger::extent::complete;
     if (!watching_) row_.ended_us = now_us();
     if (row_.what != ledger::extent::complete) row_.reason = reason(how);
     for (const ledger::address_id each : others_) {

@@ -7,7 +7,8 @@
 // With --watch: watching() in place of readings, and nothing_new(since) whenever all that came in
 // before was read. removing() before the server is told. Without a ledger none of these does
 // anything.
-// A visit is complete when one reading took every message that lay there when it began.
+// A visit is complete when one reading took every message that lay there when it began, and nothing
+// speaks against it that it was all.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +38,8 @@ class visit_notes {
     // The server is about to be asked what is there.
     void listing();
     void listed(std::uint64_t messages);
+    // The server contradicts itself about what is there: nobody can have read all of it.
+    void doubt_listing() noexcept { doubtful_ = true; }
     // Of `there` messages; the same ones count once.
     void looked_at(std::uint64_t messages, std::uint64_t there);
     // Why; a static text.
@@ -64,6 +67,7 @@ class visit_notes {
     void end(const ending& how);
 
   private:
+    bool complete() const noexcept { return complete_ && !doubtful_; }
     std::string reason(const ending& how) const;
 
     ledger::row_buffer* to_ = nullptr;
@@ -73,6 +77,7 @@ class visit_notes {
     std::string_view left_out_;
     bool listed_ = false;
     bool complete_ = false;
+    bool doubtful_ = false;
     bool watching_ = false;
 };
 

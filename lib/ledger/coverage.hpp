@@ -46,8 +46,8 @@ class coverage {
     [[nodiscard]] std::int64_t read_until(std::int64_t mailbox) const;
     // What came in then was read.
     [[nodiscard]] bool watched(std::int64_t mailbox, std::int64_t time_us) const;
-    // Over POP3, where messages have no place, the observer has read only a part of it at least once,
-    // so that when it saw a message says nothing of the order.
+    // Over POP3, where messages have no place, the observer has read only a part of it at least
+    // once, so that when it saw a message says nothing of the order.
     [[nodiscard]] bool read_in_parts(std::int64_t mailbox, std::int64_t observer) const;
     // Why what is missing was not looked for, in words; they come from servers, too.
     [[nodiscard]] std::string reason(std::int64_t mailbox) const;

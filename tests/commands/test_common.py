@@ -111,3 +111,12 @@ def test_missing_words_are_asked_for(programs, name, words):
     assert done.status == 1
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) <= 2 and done.stderr.startswith(f"{name}: ")
+
+
+def test_help_names_each_kind_of_list(programs):
+    """Those that the manual has, and the program knows."""
+    manual = (ROOT / "docs/man/postal-report.1.md").read_text()
+    kinds = re.findall(r"\*\*([a-z-]+)\*\*", re.search(r"\*\*--list\*\* \*KIND\*\n(.*?) A line has", manual, re.S)[1])
+    whole = " ".join(run([programs.postal_report, "--help", "all"]).stdout.split())
+    named = re.search(r"print these messages, one a line, and nothing else: (.*?) -", whole)[1]
+    assert len(kinds) > 10 and sorted(re.findall("[a-z-]+", named)) == sorted(kinds)

@@ -2,12 +2,14 @@
 """What rabid makes of the UIDs that an IMAP server tells it: also of messages that EXISTS has yet to tell of, and of more
 than fit into one command."""
 import contextlib
+import re
 import sqlite3
 
 import pytest
 
 from conftest import login_names, user_names
 from support.hostile_imap import HostileImap, ImapSession, numbers
+from support.hostile_pop3 import HostilePop3, PopSession
 from support.mail import made_message
 from support.watched import Sending
 
@@ -158,3 +160,29 @@ def test_messages_that_do_not_come(read, folder, session, how, reasons, absent, 
     with contextlib.closing(sqlite3.connect(folder / "book")) as book:
         [(extent, reason)] = book.execute("SELECT extent, reason FROM mailbox_visits").fetchall()
     assert extent == "partly" and reason.startswith("6 of 10 messages were read: ") and why in reason, reason
+
+
+class Unsure(PopSession):
+    """STAT says `server.there`, whatever UIDL lists."""
+
+    async def stat(self, _):
+        await self.send(b"+OK %d 1000\r\n" % self.server.there)
+
+    COMMANDS = PopSession.COMMANDS | {b"STAT": stat}
+
+
+@pytest.mark.parametrize("there, reason, extent, why", [
+    (3, "contradiction", "partly", "3 of 3 messages were read: .*STAT and UIDL do not agree"),
+    (0, "contradiction", "partly", "0 of 0 messages were read: .*STAT and UIDL do not agree"),
+    (1_000_001, "too_many", "nothing", ".*messages in one mailbox")])
+def test_pop3_servers_that_count_wrongly(programs, folder, users_file, there, reason, extent, why):
+    """What may lie there beside was not read."""
+    server = HostilePop3(mail=[made_message(number) for number in range(5)], session=Unsure)
+    server.there = there
+    with server, Sending(programs.rabid, folder, "--connections", "1", "-d", "100:0", "--ledger", folder / "book", server.endpoint,
+                         users_file(login_names(user_names(1)))) as reading:
+        done = reading.wait()
+    assert {error["reason"] for error in done.record["errors"]} == {reason}, done.record["errors"]
+    with contextlib.closing(sqlite3.connect(folder / "book")) as book:
+        [row] = book.execute("SELECT extent, reason FROM mailbox_visits").fetchall()
+    assert row[0] == extent and re.match(why, row[1]), row

@@ -138,7 +138,7 @@ def test_goes_on_from_what_is_there(filled):
     totals = mended.record["totals"]
     assert (totals["appended"], totals["present"], totals["confirmed"]) == (7, 113, 120)
     assert mended.record["integrity"]["duplicate"] == 1
-    assert "1 more than once" in mended.stderr and "1 messages of others" in mended.stderr
+    assert "1 more than once" in mended.stderr and "1 message of others lies there, too" in mended.stderr
     assert {text for all in mailbox(server, user).values() for _, _, text in all} >= {
         text for all in before.values() for _, _, text in all}
 
