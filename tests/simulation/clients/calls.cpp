@@ -25,6 +25,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -114,7 +115,7 @@ int clock_gettime(clockid_t which, timespec* into) noexcept {
 }
 
 // What a run uses of a processor, and how long it waits for one, is the machine's: the clock for it
-// says what the others say, and there is no file to ask.
+// says what the others say, and there is no file to ask. Files without a name are made in memory.
 int open(const char* path, int flags, ...) {
     REAL(open);
     va_list rest;
@@ -127,6 +128,7 @@ int open(const char* path, int flags, ...) {
         errno = ENOENT;
         return -1;
     }
+    if ((flags & O_TMPFILE) == O_TMPFILE) return memfd_create(path, MFD_CLOEXEC);
     const std::size_t before = sizeof own_descriptors - 1;
     if (std::strncmp(path, own_descriptors, before) != 0) return next(path, flags, mode);
     const int which = std::atoi(path + before);
@@ -337,11 +339,7 @@ ssize_t sendmsg(int which, const msghdr* message, int flags) {
     REAL(sendmsg);
     simulated_system* const one = below(which);
     if (one == nullptr) return next(which, message, flags);
-    std::string all;
-    for (std::size_t i = 0; i < message->msg_iovlen; ++i)
-        all.append(static_cast<const char*>(message->msg_iov[i].iov_base),
-                   message->msg_iov[i].iov_len);
-    return one->send(which, all);
+    return one->send(which, {message->msg_iov, message->msg_iovlen});
 }
 
 int poll(pollfd* asked, nfds_t many, int milliseconds) {
@@ -385,7 +383,8 @@ long syscall(long number, ...) noexcept {
     auto* const at = reinterpret_cast<char*>(of[1]);
     const auto size = static_cast<std::size_t>(of[2]);
     if (number == SYS_recvfrom) return one->receive(which, at, size, static_cast<int>(of[3]));
-    return one->send(which, {at, size});
+    const iovec all{at, size};
+    return one->send(which, {&all, 1});
 }
 
 }  // extern "C"

@@ -46,11 +46,12 @@ bool dialogue::send_answer(manner how) {
 
 std::string stuffed(std::string_view text) {
     std::string out;
-    bool begins = true;
-    for (const char octet : text) {
-        if (begins && octet == '.') out += '.';
-        out += octet;
-        begins = octet == '\n';
+    out.reserve(text.size() + text.size() / 8);
+    while (!text.empty()) {
+        if (text.front() == '.') out += '.';
+        const std::size_t line = std::min(text.find('\n'), text.size() - 1) + 1;
+        out += text.substr(0, line);
+        text.remove_prefix(line);
     }
     return out;
 }

@@ -86,7 +86,7 @@ void simulated_system::stop_listening(int which) {
     if (accepts_now_ == &there) accepts_now_ = nullptr;
 }
 
-void simulated_system::forget_scarcity() noexcept {
+void simulated_system::end_scarcity() noexcept {
     scarce.left = -1;
     if (!std::exchange(scarce.failed, false)) return;
     ++(took_somebody_ ? accepted_.without_memory : accepted_.failed);

@@ -3,6 +3,8 @@
 // own, none does.
 #pragma once
 
+#include <utility>
+
 namespace clients {
 
 // Of a thread.
@@ -12,5 +14,17 @@ struct scarcity {
 };
 
 inline thread_local constinit scarcity scarce;
+
+// While there is one, none fails, and none counts: it is the simulation that allocates.
+class plenty {
+  public:
+    plenty() noexcept : before_(std::exchange(scarce.left, -1)) {}
+    ~plenty() { scarce.left = before_; }
+    plenty(const plenty&) = delete;
+    plenty& operator=(const plenty&) = delete;
+
+  private:
+    const int before_;
+};
 
 }  // namespace clients

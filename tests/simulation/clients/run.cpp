@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <list>
 #include <optional>
 #include <stdexcept>
@@ -307,7 +308,7 @@ outcome apparatus::perform(const scenario& of) {
     }
     made.digest = below.digest();
     made.steps = below.steps();
-    made.logs.assign(logs.begin(), logs.end());
+    made.logs.assign(std::make_move_iterator(logs.begin()), std::make_move_iterator(logs.end()));
     if (made.wrong.empty()) judge(of, below, servers, made);
     if (below.open_descriptors() != 0)
         made.wrong.push_back(fmt::format("{} descriptors leak", below.open_descriptors()));

@@ -19,6 +19,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -27,141 +28,23 @@
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include "children.hpp"
+#include "line.hpp"
 #include "listeners.hpp"
+#include "memory.hpp"
 
 namespace clients {
 
 using std::chrono::nanoseconds;
 
-class simulated_system;
-class line;
-
 struct stuck : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-enum class mishap : std::uint8_t {
-    none,
-    refused,      // ECONNREFUSED, a round trip later
-    unreachable,  // ENETUNREACH, at once
-    never_made,   // nobody answers the first segment
-    reset,        // by the server's system, in place of the octet at `at`
-    closed,       // the server says no more than `at` octets, and hangs up
-    silent,       // nothing from that octet on, in either direction
-    deaf          // the server hears no more than `at` octets, and says nothing to the rest
-};
-
-// What a connection is like.
-struct line_traits {
-    nanoseconds latency{0};  // one way
-    std::size_t piece =
-        0;               // so many octets arrive at once at most; 0: any. Small ones at first only
-    nanoseconds gap{0};  // between two pieces
-    std::uint64_t small_from = 0;  // of the stream: where small ones begin
-    std::size_t room = 64 * 1024;
-    mishap what = mishap::none;
-    std::uint64_t at = 0;
-};
-
 // What a system call that fails gives, with errno.
 int failed(int number) noexcept;
-
-// The other end. All is called from within a wait.
-class peer {
-  public:
-    virtual ~peer() = default;
-    virtual void heard(std::string_view octets) = 0;
-    // The client has closed, or has gone with a reset.
-    virtual void gone() = 0;
-};
-
-class line {
-  public:
-    line(simulated_system& of, std::size_t number, const line_traits& traits)
-        : of_(of), number_(number), traits_(traits) {}
-
-    // The server's side: behind all that was said, not before `after` from now.
-    void say(std::string_view octets, nanoseconds after = nanoseconds(0));
-    void hang_up(nanoseconds after = nanoseconds(0));
-    [[nodiscard]] std::uint64_t said() const noexcept { return in_.said; }
-
-    // What the client's system calls have shown.
-    [[nodiscard]] std::uint64_t read() const noexcept { return in_.read; }
-    [[nodiscard]] const std::string& written() const noexcept { return out_.written; }
-    [[nodiscard]] bool made() const noexcept { return client_.made; }
-    [[nodiscard]] bool client_has_closed() const noexcept { return client_.descriptor < 0; }
-    // When it was closed, for how long the client had neither sent nor read anything, nor heard
-    // that the connection was made; and for how long it had been over, or octets lay there unread,
-    // while the client did not wait for room either.
-    [[nodiscard]] nanoseconds last_silence() const noexcept { return times_.silence; }
-    [[nodiscard]] nanoseconds closed_at() const noexcept { return times_.closed_at; }
-    [[nodiscard]] nanoseconds last_unheeded() const noexcept { return times_.unheeded; }
-    [[nodiscard]] std::size_t number() const noexcept { return number_; }
-    [[nodiscard]] std::uint16_t port() const noexcept { return remote_.port; }
-
-  private:
-    friend class simulated_system;
-
-    [[nodiscard]] std::size_t next_piece(std::size_t most) const noexcept;
-    void arrive(std::string octets);
-    void suffer();
-    void break_off(int error);
-    [[nodiscard]] std::uint32_t ready() const noexcept;
-
-    struct remote_end {
-        sockaddr_storage address{};
-        socklen_t size = 0;
-        std::uint16_t port = 0;
-    };
-    // The client's end.
-    struct endpoint {
-        int descriptor = -1;
-        bool connecting = false;
-        bool made = false;
-        int error = 0;
-        bool ended = false;         // the server says no more, behind what is in the inbox
-        bool shut = false;          // the client says no more
-        bool no_room_told = false;  // and is to hear when there is some
-    };
-    struct stream_to_client {
-        std::string inbox{};
-        std::size_t taken = 0;  // of it
-        std::uint64_t said = 0;
-        std::uint64_t arrived = 0;
-        std::uint64_t read = 0;
-        nanoseconds next_departure{0};
-        nanoseconds next_arrival{0};
-
-        [[nodiscard]] std::size_t unread() const noexcept { return inbox.size() - taken; }
-    };
-    struct stream_to_server {
-        std::string written{};
-        std::size_t under_way = 0;
-        std::uint64_t heard = 0;
-    };
-    struct times {
-        nanoseconds busy_at{0};  // the client sent or read
-        nanoseconds told_at{0};  // something happened to it
-        nanoseconds closed_at = nanoseconds::max();
-        nanoseconds silence{0};
-        nanoseconds unheeded{0};
-    };
-
-    simulated_system& of_;
-    const std::size_t number_;
-    const line_traits traits_;
-    std::unique_ptr<peer> server_;
-    remote_end remote_;
-    endpoint client_;
-    stream_to_client in_;
-    stream_to_server out_;
-    times times_;
-    bool lost_ = false;         // nothing goes through any more
-    bool server_left_ = false;  // what is written now is answered with RST
-    bool accepted_ = false;     // by a program that listens
-};
 
 class simulated_system {
   public:
@@ -182,7 +65,7 @@ class simulated_system {
 
     static constexpr int first_descriptor = 1 << 20;
     // The thread's, if there is one.
-    static simulated_system* current() noexcept;
+    static simulated_system* current() noexcept { return current_; }
     [[nodiscard]] bool has(int descriptor) const noexcept { return descriptor >= first_descriptor; }
 
     [[nodiscard]] nanoseconds now() const noexcept { return now_; }
@@ -202,7 +85,9 @@ class simulated_system {
     [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
 
     // Before each call: what was to fail until then has, or never does.
-    void forget_scarcity() noexcept;
+    void forget_scarcity() noexcept {
+        if (scarce.left >= 0 || scarce.failed) end_scarcity();
+    }
 
     // The calls: as the kernel's, with -1 and errno.
     int make(bool is_epoll);
@@ -218,7 +103,7 @@ class simulated_system {
     int accept(int which);
     int connect(int which, const sockaddr* remote, socklen_t size);
     long receive(int which, void* into, std::size_t size, int flags);
-    long send(int which, std::string_view octets);
+    long send(int which, std::span<const iovec> parts);
     int close(int which);
     int shut(int which);
     int pending_error(int which);
@@ -283,12 +168,15 @@ class simulated_system {
     line& new_line(int descriptor, const sockaddr* remote, socklen_t size);
     void establish(line& one);
     int take_first(listening_socket& from);
+    void end_scarcity() noexcept;
     void stop_listening(int which);
     void leave_pipe(pipe_between& which);
     long read_pipe(object& from, void* into, std::size_t size);
     void go_on(child_process& who);
     void end_child(child_process& who, int wait_status);
     void note(std::uint64_t what) noexcept;
+
+    static inline thread_local constinit simulated_system* current_ = nullptr;
 
     listening who_;
     nanoseconds limit_;
