@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The documents for who reads them first: links that lead somewhere, a README of two screens, small pictures."""
+"""The documents for who reads them first: links that lead somewhere, tables that are whole, a README of two screens, small pictures."""
 import pytest
 
 from conftest import ROOT
@@ -44,6 +44,13 @@ def test_links_that_lead_nowhere(pages, right, wrong, why):
     page.write_text(PAGE.replace(right, wrong))
     [line], _ = links.broken(pages)
     assert line.startswith("docs/one.md: (") and line.endswith(f"there is no such {why}")
+
+
+@pytest.mark.parametrize("table, shown", [
+    ("| a | b |\n| --- | ---: |\n| `x\\|y` | 1 |\n", []), ("| a | b |\n| --- | --- |\n| c | d |\n\n| e | f |\n", ["| e | f |"]),
+    ("| a | b |\n| --- | --- |\n| c | d | e |\n", ["| c | d | e |"]), ("    | a |\n\n```\n| b |\n```\n", [])])
+def test_rows_outside_of_their_table(table, shown):
+    assert list(links.broken_tables("Text\n\n" + table)) == shown
 
 
 def test_readme_is_two_screens():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Links between the documents: whether the files and the headings that they name are there.
+"""Links between the documents: whether the files and the headings that they name are there; and tables, whether all their rows
+are shown as such.
 
 A heading's anchor is what GitHub makes of it: small letters, blanks as hyphens, without other signs; the second heading
 of the same words gets -1. Addresses elsewhere (with a scheme) are not looked at.
@@ -37,15 +38,27 @@ def links(markdown):
     return [target for target in found if not re.match(r"[a-z][a-z0-9+.-]*:", target)]
 
 
+def broken_tables(markdown):
+    """Rows that are shown as text: a table is a block without blank lines, and its second line is of hyphens. Each row of a table
+    has as many cells as that."""
+    for block in re.findall(r"(?:^\|.*\n?)+", prose(markdown), re.MULTILINE):
+        rows = [len(re.findall(r"(?<!\\)\|", row)) for row in block.splitlines()]
+        if not re.match(r".*\n\|(?: *:?-+:? *\|)+ *(?:\n|$)", block):
+            yield block.splitlines()[0]
+        else:
+            yield from (row for row, cells in zip(block.splitlines(), rows) if cells != rows[1])
+
+
 def documents(root):
     return sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")])
 
 
 def broken(root):
-    """One line for each link that leads nowhere; and how many links there are."""
+    """One line for each link that leads nowhere, and each row that is outside of its table; and how many links there are."""
     texts = {path.resolve(): path.read_text() for path in documents(root)}
     wrong, count = [], 0
     for path, text in texts.items():
+        wrong += [f"{path.relative_to(root.resolve())}: not shown as a row of a table: {row[:80]}" for row in broken_tables(text)]
         for target in links(text):
             count += 1
             name, _, anchor = target.partition("#")
