@@ -84,6 +84,15 @@ def test_what_a_build_needs_is_the_list():
     assert asked - {"debhelper-compat"} == set(listed) - NOT_FOR_PACKAGES
 
 
+def test_its_tests_may_write_to_standard_error():
+    """Where the programs' summaries are; autopkgtest takes what stands there for a failure otherwise."""
+    paragraphs = (ROOT / "debian/tests/control").read_text().strip().split("\n\n")
+    assert {re.search(r"^Tests: (\S+)$", one, re.MULTILINE)[1] for one in paragraphs} == {
+        path.name for path in (ROOT / "debian/tests").iterdir() if path.name != "control"}
+    for one in paragraphs:
+        assert "allow-stderr" in re.search(r"^Restrictions: (.*)$", one, re.MULTILINE)[1].split(", "), one
+
+
 def test_the_same_tarball_each_time_and_a_source_package(checkout, tool, tmp_path):
     made = package(checkout, tmp_path / "package", "-S")
     assert len(made) == 3
