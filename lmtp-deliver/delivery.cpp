@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -206,6 +207,8 @@ base::expected<base::file_descriptor> delivery::make_output() {
     unwatched_ = base::file_descriptor(ends[0]);
     base::file_descriptor theirs(ends[1]);
     const std::string path = fmt::format("/proc/self/fd/{}", ends[0]);
+    // An agent of another user's may open it by its name, too: /dev/stderr.
+    if (context_.of_run.is_root) ::fchmod(ends[0], 0666);
     base::file_descriptor both(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (both.is_open()) return both;
     ::fcntl(theirs.get(), F_SETFL, 0);  // the agent's own writes wait

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -54,6 +55,9 @@ base::expected<base::file_descriptor> open_unlinked(const std::string& folder) {
     if (!file.is_open()) {
         return base::fail("{}: cannot make a file: {}", folder, base::system_message(errno));
     }
+    // It has no name: only who holds it can open it again, such as an agent of another user's by
+    // /dev/stdin. For writing nobody can but root, so that the next agent reads the same.
+    ::fchmod(file.get(), 0444);
     return file;
 }
 

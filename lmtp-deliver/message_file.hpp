@@ -4,10 +4,11 @@
 // Flow: message_file file(rules); append() the pieces; finish(); open_copy() for each agent.
 //
 // Up to memory_limit octets it is a memfd(2) file, sealed by finish() so that no agent can change
-// what the next one reads; what is longer moves to an unlinked file in `folder`. A reader has an
-// offset of its own and needs nothing of this process afterwards: an agent that outlives the server
-// still reads the whole message. Failures (a full disk) are remembered, and finish() gives the
-// first one. Writing to a disk blocks the calling thread as long as the kernel does.
+// what the next one reads; what is longer moves to an unlinked file in `folder`. Whoever has either
+// may open it again to read (/dev/stdin). A reader has an offset of its own and needs nothing of
+// this process afterwards: an agent that outlives the server still reads the whole message.
+// Failures (a full disk) are remembered, and finish() gives the first one. Writing to a disk blocks
+// the calling thread as long as the kernel does.
 //
 // With line_ends::lf each CRLF is stored as LF, whatever pieces it comes in; a CR that no LF
 // follows stays. size() is then that of what is stored, which is what an agent reads.

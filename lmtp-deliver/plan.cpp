@@ -107,6 +107,7 @@ expected<void> check_root(const plan& of) {
 }
 
 expected<void> find_user(plan& into) {
+    into.is_root = ::geteuid() == 0;
     if (!into.chosen.user.empty()) {
         auto found = os::find_user(into.chosen.user);
         if (!found) return base::fail("--user: {}", found.error().message);
@@ -116,7 +117,7 @@ expected<void> find_user(plan& into) {
         into.run_as = std::move(*found);
         return check_root(into);
     }
-    if (::geteuid() == 0) {
+    if (into.is_root) {
         into.own_home = nobodys_home;
         return check_root(into);
     }
@@ -205,7 +206,7 @@ expected<void> configure_server(plan& into) {
 }  // namespace
 
 bool plan::runs_agents_as_root() const noexcept {
-    return run_as ? run_as->uid == 0 : ::geteuid() == 0;
+    return run_as ? run_as->uid == 0 : is_root;
 }
 
 bool plan::asks_for_accounts() const {

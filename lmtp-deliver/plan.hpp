@@ -36,6 +36,7 @@ struct plan {
     exit_statuses exits;
     std::optional<os::system_user> run_as;  // --user
     home_and_user own_home;                 // of --user, else of this process, never root's
+    bool is_root = false;                   // agents may be, or become, other users
     bool root_allowed = false;              // agents may run as root
     std::string root_because;           // why the template allows that; empty: it is none that does
     std::vector<std::string> settings;  // of --env-file and --env, the later one counts

@@ -222,19 +222,32 @@ def test_each_agent_reads_all_of_it(as_it_came, agents, kept, size):
     assert all(path.read_bytes() == octets for path in kept.iterdir())
 
 
-@pytest.mark.parametrize("size", [64 * KILOBYTE, 3 * MEGABYTE])
-def test_no_agent_can_change_what_the_next_one_reads(as_it_came, agents, kept, size):
-    """Nor where it stands in it. A file on the disk could be opened anew by the same user; one in memory is sealed."""
+@pytest.mark.parametrize("size, words", [(64 * KILOBYTE, []), (3 * MEGABYTE, []), (3 * MEGABYTE, ["--user", "nobody"])])
+def test_no_agent_can_change_what_the_next_one_reads(as_it_came, agents, kept, size, words):
+    """Nor where it stands in it. A file on the disk could be opened anew to write by the same user, or by root; one in memory is sealed."""
+    if words and os.geteuid() != 0:
+        pytest.skip("only root becomes another user")
     deeds = "echo gone >&0; head -c 100 >/dev/null; "
-    if size < MEGABYTE:
+    if size < MEGABYTE or words:
         deeds += "true >/proc/self/fd/0; truncate -s 3 /proc/self/fd/0; "
     vandal = agents.folder / "vandal"
     vandal.write_text(f'#!/bin/sh\ncase $2 in bad*) {deeds}exit 0 ;; esac\nexec cat >"$1/$2"\n')
     vandal.chmod(0o755)
-    server = as_it_came(f"{vandal} {kept} %to_user%", "--max-deliveries", "1")
+    server = as_it_came(f"{vandal} {kept} %to_user%", "--max-deliveries", "1", *words)
     octets = lines(size)
     assert [answer.code for answer in server.deliver(["bad1@example.com", "good@example.com"], octets)] == [250] * 2
     assert (kept / "good").read_bytes() == octets
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+@pytest.mark.parametrize("size", [64 * KILOBYTE, 3 * MEGABYTE])
+@pytest.mark.parametrize("recipients", [1, 2])
+def test_agents_of_another_user_open_what_they_have_by_its_name(as_it_came, size, recipients):
+    """What is in memory and on the disk, and where they print."""
+    server = as_it_came("sh -c 'wc -c /dev/stdin >/dev/stderr; exit 67'", "--user", "nobody")
+    answers = server.deliver([f"user{number}@example.com" for number in range(recipients)], lines(size))
+    assert [answer.code for answer in answers] == [550] * recipients
+    assert all(f"{size} /dev/stdin" in answer.text for answer in answers), answers
 
 
 def open_files(server):
