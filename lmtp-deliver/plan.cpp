@@ -172,6 +172,23 @@ expected<void> check_folders(plan& into) {
     return {};
 }
 
+// As who agents run as: of what he may not do each delivery would fail.
+expected<void> check_rights(plan& into) {
+    const os::system_user* who = into.run_as ? &*into.run_as : nullptr;
+    const std::string whom = who != nullptr ? "user " + who->name : "this user";
+    const auto may = [&](const std::string& path) {
+        return os::ask_as(who, [&] { return ::access(path.c_str(), X_OK) == 0 ? 0 : errno; });
+    };
+    if (const int problem = may(into.chosen.directory); problem != 0)
+        return base::fail("--directory: {}: {} may not change to it: {}", into.chosen.directory,
+                          whom, base::system_message(problem));
+    if (into.program.empty()) return {};
+    if (const int problem = may(into.program); problem != 0)
+        return base::fail("--agent: {}: {} may not run it: {}", into.program, whom,
+                          base::system_message(problem));
+    return {};
+}
+
 // ---- the server ----
 
 expected<void> find_places(plan& into) {
@@ -237,7 +254,7 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     result->chosen = std::move(given);
     // Capturing the limits comes before anything raises them.
     for (auto* step : {prepare_agent, find_agent, load_exit_statuses, find_user, gather_settings,
-                       set_limits, check_folders, find_places, configure_server}) {
+                       set_limits, check_folders, check_rights, find_places, configure_server}) {
         auto done = step(*result);
         if (!done) return done.error();
     }

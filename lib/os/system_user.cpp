@@ -13,6 +13,7 @@
 #include <linux/capability.h>
 #include <pwd.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -139,6 +140,22 @@ base::expected<void> check_may_become(const system_user& wanted) {
     }
     return base::fail("only root can become user {}, and this runs as user number {}", wanted.name,
                       now);
+}
+
+int ask_as(const system_user* who, const std::function<int()>& ask) {
+    if (who == nullptr || ::geteuid() != 0) return ask();
+    const pid_t child = ::fork();
+    if (child < 0) return errno;
+    if (child == 0) {
+        const bool is_him = ::setgroups(who->groups.size(), who->groups.data()) == 0 &&
+                            ::setresgid(who->gid, who->gid, who->gid) == 0 &&
+                            ::setresuid(who->uid, who->uid, who->uid) == 0;
+        ::_exit(is_him ? ask() : errno);
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return errno;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }
 
 base::expected<owner> parse_owner(std::string_view text) {

@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,6 +47,10 @@ struct account {
 // Root may become anybody, everybody else only what it is already. Root without CAP_KILL may not:
 // it could not end a process of that user's.
 [[nodiscard]] base::expected<void> check_may_become(const system_user& wanted);
+
+// What `ask` gives, an errno value or 0, in a process of its own with that user's identity; by
+// itself where nobody is given. Call it while this process has one thread.
+[[nodiscard]] int ask_as(const system_user* who, const std::function<int()>& ask);
 
 struct owner {
     uid_t uid = 0;

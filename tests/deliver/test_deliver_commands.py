@@ -58,6 +58,21 @@ def test_bad_input(programs, words_of, status, words, names):
     refused(run([programs.lmtp_deliver, "--allow-root-agent", *listen, *words_of(words)], timeout=20), status, *words_of(names))
 
 
+@pytest.mark.parametrize("what", ["--directory", "--agent"])
+def test_what_the_user_of_the_agents_may_not_do(programs, folder, what):
+    """Each delivery would fail of it."""
+    if os.geteuid() != 0:
+        pytest.skip("root is needed to become another one")
+    private = folder / "private"
+    private.mkdir(mode=0o700)
+    (private / "agent").write_text("#!/bin/sh\n")
+    (private / "agent").chmod(0o755)
+    given = {"--directory": "/", "--agent": "/bin/true"} | {what: private if what == "--directory" else private / "agent"}
+    words = [word for pair in given.items() for word in map(str, pair)]
+    done = run([programs.lmtp_deliver, "--listen", "127.0.0.1:0", "--user", "nobody", *words], timeout=20)
+    refused(done, 1, what, str(given[what]), "user nobody", "Permission denied")
+
+
 def test_a_user_whom_only_root_may_become(programs, agents, folder):
     if os.geteuid() != 0:
         pytest.skip("root is needed to become another one first")

@@ -307,10 +307,12 @@ def test_another_user_reads_the_message_wherever_it_lies(lmtp_deliver, place, fo
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_a_user_who_may_not_enter_the_directory(lmtp_deliver, agents, folder):
+def test_a_user_who_may_not_enter_the_directory_any_more(lmtp_deliver, agents, folder):
     closed = folder / "closed"
-    closed.mkdir(mode=0o700)
+    closed.mkdir()
+    closed.chmod(0o755)
     server = lmtp_deliver(agents("status", "0"), "--user", "nobody", "--directory", closed)
+    closed.chmod(0o700)
     [answer] = server.deliver(["user@example.com"])
     assert (answer.code, answer.enhanced) == (451, "4.3.0")
 
