@@ -54,13 +54,18 @@ class farewell final : public load::watched {
     bool said_ = false;
 };
 
-// The sockets of the service manager when there are any, else those of --listen.
+// The sockets of the service manager when there are any, in place of those of --listen. Those of
+// --listen-tls are opened all the same.
 base::expected<std::vector<net::listener>> open_listeners(const plan& run,
                                                           boost::asio::io_context& context) {
     const auto passed = os::passed_sockets();
     if (!passed) return passed.error();
     if (passed->empty()) return serve::open_listeners(run.places, context);
-    std::vector<net::listener> all;
+    std::vector<serve::listening_endpoint> over_tls = run.places;
+    std::erase_if(over_tls, [](const auto& place) { return !place.tls; });
+    auto opened = serve::open_listeners(over_tls, context);
+    if (!opened) return opened;
+    std::vector<net::listener> all = std::move(*opened);
     for (const int descriptor : *passed) {
         auto adopted = net::adopt_listener(context, descriptor);
         if (!adopted) return adopted.error();

@@ -6,6 +6,7 @@ import re
 import shlex
 import signal
 import socket
+import ssl
 import stat
 
 import pytest
@@ -289,7 +290,7 @@ def test_sockets_of_the_service_manager(lmtp_deliver, agents, folder):
     unix = socket.socket(socket.AF_UNIX)
     unix.bind(str(folder / "socket"))
     unix.listen()
-    server = lmtp_deliver(agents("status", "%to_user%"), **activation([tcp, unix]))
+    server = lmtp_deliver(agents("status", "%to_user%"), listen_tls=True, **activation([tcp, unix]))
     places = [f"127.0.0.1:{tcp.getsockname()[1]}", f"unix:{folder}/socket"]
     tcp.close()
     unix.close()
@@ -297,6 +298,12 @@ def test_sockets_of_the_service_manager(lmtp_deliver, agents, folder):
         server.process.wait_for_line(rf"listening on {re.escape(place)}$")
         with server.connect(place) as client:
             assert [answer.code for answer in client.deliver(["0@example.com", "67@example.com"])] == [250, 550]
+    # Which the service manager knows nothing of.
+    with socket.create_connection(("127.0.0.1", int(server.tls_endpoint.rpartition(":")[2]))) as plain:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        with context.wrap_socket(plain) as client:
+            assert client.recv(100).startswith(b"220 ")
     assert server.stop().total("messages") == 2
     assert stat.S_ISSOCK(os.stat(folder / "socket").st_mode), "it is the service manager's, who keeps it"
 
