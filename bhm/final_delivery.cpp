@@ -20,13 +20,6 @@ constexpr std::string_view bounce_diagnostic = "550 5.2.1 Bounced on request";
 
 constexpr std::size_t most_kept = mail::delivery_status::most_of_original;
 
-// RFC 3848.
-std::string with_text(bool lmtp, const final_delivery::origin& from) {
-    if (!from.extended) return "SMTP";
-    return fmt::format("{}{}{}", lmtp ? "LMTP" : "ESMTP", from.secure ? "S" : "",
-                       from.authenticated ? "A" : "");
-}
-
 }  // namespace
 
 final_delivery::final_delivery(worker_context& context, const proto::path& reverse_path,
@@ -61,8 +54,7 @@ std::string final_delivery::headers(const origin& from) const {
     std::string text = fmt::format("Return-Path: <{}>\r\n", reverse_path_);
     for (const std::string& one : recipients_)
         text += fmt::format("Delivered-To: {}\r\n", one);
-    const bool lmtp = context_.of_run.chosen.dialect == proto::dialect::lmtp;
-    const std::string with = with_text(lmtp, from);
+    const std::string with = mail::with_protocol(from.how);
     const std::string id = fmt::format("{}.{}", session_, message_);
     return text + mail::received_header(
                       {.helo = from.helo,

@@ -26,6 +26,7 @@
 #include "bhm/mail_store.hpp"
 #include "bhm/recipients.hpp"
 #include "bhm/worker_context.hpp"
+#include "mail/trace_header.hpp"
 #include "proto/address.hpp"
 
 namespace postal::bhm {
@@ -39,9 +40,7 @@ class final_delivery {
     struct origin {
         std::string client{};  // an address without a port, or "unix"
         std::string_view helo{};
-        bool extended = false;  // EHLO or LHLO
-        bool secure = false;
-        bool authenticated = false;
+        mail::transmission how{};
     };
 
     // `session` and `message` number the mail of a run, from 1 on.

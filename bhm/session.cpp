@@ -109,9 +109,11 @@ void session::begin_message() {
     if (delivery_ && delivery_->keeps_copy()) {
         delivery_->begin({.client = client_name(),
                           .helo = helo_,
-                          .extended = machine().extended(),
-                          .secure = connection().secure(),
-                          .authenticated = machine().authenticated()});
+                          .how = {.lmtp = context_.of_run.chosen.dialect == proto::dialect::lmtp,
+                                  .extended = machine().extended(),
+                                  .utf8 = machine().smtputf8(),
+                                  .secure = connection().secure(),
+                                  .authenticated = machine().authenticated()}});
     }
     if (context_.of_run.chosen.verify) examination_ = context_.lend_examination();
 }

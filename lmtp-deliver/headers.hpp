@@ -2,8 +2,8 @@
 // The trace headers that --add-header asks for, as they stand in front of a message.
 //
 // Return-Path (RFC 5321 4.4, only the last MTA adds it), Delivered-To (the recipient as the
-// envelope had it; against loops), Received (RFC 5321 4.4, "with LMTP", RFC 3848). Each a whole
-// line with CRLF (or LF: --line-ends), in that order. Addresses stand there as the envelope had
+// envelope had it; against loops), Received (RFC 5321 4.4). Each a whole line with CRLF (or LF:
+// --line-ends), in that order. Addresses stand there as the envelope had
 // them; a client that does not call itself by a domain or an address literal is "unknown".
 #pragma once
 

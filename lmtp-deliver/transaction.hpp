@@ -78,6 +78,7 @@ struct transaction {
     std::string id;
     std::string client;  // an address without a port, or "unix"
     std::string helo;
+    std::string protocol;      // "LMTP", "LMTPS" and so on
     mailbox sender;            // of "<>": the operator's text as its address
     std::string reverse_path;  // as the client wrote it, without brackets
     bool null_sender = false;

@@ -19,6 +19,13 @@ std::string from_text(const received& what) {
 
 }  // namespace
 
+std::string with_protocol(const transmission& how) {
+    if (!how.extended) return "SMTP";
+    const std::string_view plain = how.lmtp ? "LMTP" : how.utf8 ? "SMTP" : "ESMTP";
+    return fmt::format("{}{}{}{}", how.utf8 ? "UTF8" : "", plain, how.secure ? "S" : "",
+                       how.authenticated ? "A" : "");
+}
+
 std::string received_header(const received& what) {
     std::string text = fmt::format("Received: from {}\r\n\tby {} with {} id {}", from_text(what),
                                    what.by, what.with, what.id);

@@ -16,11 +16,23 @@ struct received {
     std::string_view helo{};    // as the client said it
     std::string_view client{};  // its address without a port, or "unix"
     std::string_view by{};      // our name
-    std::string_view with{};    // "LMTP", "ESMTPS" (RFC 3848)
+    std::string_view with{};    // see with_protocol()
     std::string_view id{};
     std::string_view recipient{};  // empty: it does not say for whom
     std::chrono::system_clock::time_point when{};
 };
+
+// How a message came (RFC 3848, of SMTPUTF8 RFC 6531 4.3).
+struct transmission {
+    bool lmtp = false;
+    bool extended = true;  // EHLO or LHLO
+    bool utf8 = false;     // MAIL had SMTPUTF8
+    bool secure = false;   // TLS
+    bool authenticated = false;
+};
+
+// What stands behind "with": "LMTP", "ESMTPS", "UTF8SMTPSA".
+[[nodiscard]] std::string with_protocol(const transmission& how);
 
 // The whole field, folded, with CRLF.
 [[nodiscard]] std::string received_header(const received& what);

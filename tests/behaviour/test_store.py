@@ -95,9 +95,10 @@ class TestFormats:
 
 
     @pytest.mark.parametrize("words, said", [("", "SMTP"), ("ehlo", "ESMTP"), ("ehlo auth", "ESMTPA"), ("ehlo tls", "ESMTPS"),
-                                             ("ehlo tls auth", "ESMTPSA"), ("tls auth, then helo", "SMTP")])
+                                             ("ehlo tls auth", "ESMTPSA"), ("tls auth, then helo", "SMTP"),
+                                             ("ehlo utf8", "UTF8SMTP"), ("ehlo tls utf8", "UTF8SMTPS")])
     def test_how_it_came(self, bhm, store, users_file, certificates, words, said):
-        """RFC 3848."""
+        """RFC 3848, and of SMTPUTF8 RFC 6531 (4.3)."""
         hole = bhm("--store", store, "-s", "--tls-cert", certificates.good, "--auth", "PLAIN", "--auth-insecure",
                    users_file(["b@example.com secret"]))
         with smtplib.SMTP("127.0.0.1", hole.port, local_hostname="client.example") as client:
@@ -106,7 +107,7 @@ class TestFormats:
             if "auth" in words:
                 client.login("b@example.com", "secret")
             client.ehlo() if "ehlo" in words else client.helo()
-            client.sendmail("a@example.com", ["b@example.com"], MAIL)
+            client.sendmail("a@example.com", ["b@example.com"], MAIL, ["SMTPUTF8"] if "utf8" in words else ())
         hole.stop()
         [one] = mailbox.Maildir(store, create=False)
         assert re.search(r"with (\S+) id", one["Received"])[1] == said

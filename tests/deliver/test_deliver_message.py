@@ -4,6 +4,8 @@ import itertools
 import os
 import random
 import re
+import socket
+import ssl
 import subprocess
 
 import pytest
@@ -30,6 +32,12 @@ def lines(size):
     if cut.endswith(b"\r"):
         cut = cut[:-1] + b"z"
     return cut + b"\r\n" if size else b""
+
+
+def unchecked():
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
 
 
 @pytest.fixture
@@ -190,6 +198,27 @@ def test_headers_stand_in_front(as_it_came, agents, kept, chosen, size):
     head = found[:len(found) - len(octets)].decode()
     # Return-Path on top, whatever the order of the options (RFC 5321 4.4)
     assert re.fullmatch("".join(FORMS[name] for name in HEADERS if name in chosen), head), head
+
+
+@pytest.mark.parametrize("words, said", [("", "LMTP"), ("utf8", "UTF8LMTP"), ("starttls", "LMTPS"), ("tls utf8", "UTF8LMTPS")])
+@pytest.mark.parametrize("each", [[], ["--add-header", "delivered-to"]], ids=["for all", "for each"])
+def test_received_says_how_it_came(lmtp_deliver, agents, kept, certificates, words, said, each):
+    """RFC 3848, and of SMTPUTF8 RFC 6531 (4.3)."""
+    server = lmtp_deliver(agents("keep", kept, "%to_user%"), "-s", "--tls-cert", certificates.good, "--add-header", "received", *each,
+                          listen_tls=words.startswith("tls"))
+    place = server.tls_endpoint if words.startswith("tls") else server.endpoint
+    with server.connect(place, greet=False) as client:
+        if words.startswith("tls"):
+            client.socket = unchecked().wrap_socket(client.socket)
+        client.greet()
+        if words == "starttls":
+            client.say("STARTTLS", 220)
+            client.socket = unchecked().wrap_socket(client.socket)
+            client.say("LHLO client.example", 250)
+        answers = client.deliver(["one@example.com", "two@example.com"], parameters=" SMTPUTF8" if "utf8" in words else "")
+    assert [answer.code for answer in answers] == [250] * 2
+    for name in ("one", "two"):
+        assert f"\tby {socket.gethostname()} with {said} id " in (kept / name).read_text()
 
 
 def test_headers_of_several_recipients_and_of_nobody(as_it_came, agents, kept):

@@ -176,6 +176,8 @@ class smtp_server {
     // Whether the last greeting was EHLO or LHLO; whether AUTH has succeeded.
     bool extended() const noexcept { return extended_; }
     bool authenticated() const noexcept { return authenticated_; }
+    // Whether the last MAIL asked for SMTPUTF8 (RFC 6531).
+    bool smtputf8() const noexcept { return smtputf8_; }
     // Octets of the current message, or of the one that just ended.
     std::uint64_t message_octets() const noexcept { return octets_; }
     // Whether a command line has begun and not ended.
