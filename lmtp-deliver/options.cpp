@@ -8,6 +8,7 @@
 
 #include "base/units.hpp"
 #include "cli/binders.hpp"
+#include "lmtp-deliver/agent_templates.hpp"
 #include "lmtp-deliver/phases.hpp"
 #include "os/host.hpp"
 #include "program/origin_options.hpp"
@@ -90,13 +91,21 @@ cli::group listen_options(options& o) {
         }};
 }
 
+cli::option agent_option(options& o) {
+    cli::option row{"--agent", "TEMPLATE|NAME", "",
+                    "the agent's command, with placeholders such as %to%, or a named template",
+                    cli::text(o.agent)};
+    if (const auto named = built_in_agents())
+        for (const agent& one : *named)
+            row.known_values.push_back(one.name);
+    return row;
+}
+
 cli::group agent_options(options& o) {
     return {
         "Agent",
         {
-            {"--agent", "TEMPLATE|NAME", "",
-             "the agent's command, with placeholders such as %to%, or a named template",
-             cli::text(o.agent)},
+            agent_option(o),
             {"--agents", "FILE", "built in", "named templates, in place of the built-in ones",
              cli::text(o.agents)},
             {"--max-deliveries", "N", fmt::format("{}", o.max_deliveries), "most agents at once",

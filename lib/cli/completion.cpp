@@ -33,19 +33,16 @@ bool names_one_of(std::string_view value, std::initializer_list<std::string_view
     });
 }
 
-// A value is shown as "auto|off", "off|auto|MECHANISM", "FILE": small letters are the words
-// themselves. "ret=full|hdrs" is one value with a form of its own.
+// A value is shown as "auto|off", "off|auto|MECHANISM", "NAME|FILE": small letters are the words
+// themselves. "ret=full|hdrs" and "SERVER[:DIRECTORY]" are one value with a form of its own.
 choice_of choice_for(const option& row) {
     choice_of found{row.known_values};
-    if (row.value.find_first_of("=, [") == std::string::npos) {
-        for (const std::string_view part : base::split(row.value, '|')) {
-            if (is_word(part)) found.words.emplace_back(part);
-        }
-    }
-    if (names_one_of(row.value, {"DIR"})) {
-        found.path = choice_of::folder;
-    } else if (names_one_of(row.value, {"FILE", "PATH", "BASE"})) {
-        found.path = choice_of::file;
+    if (row.value.find_first_of("=, [") != std::string::npos) return found;
+    for (const std::string_view part : base::split(row.value, '|')) {
+        if (is_word(part)) found.words.emplace_back(part);
+        if (names_one_of(part, {"FILE", "PATH", "BASE"})) found.path = choice_of::file;
+        const bool folder = names_one_of(part, {"DIR"});
+        if (folder && found.path == choice_of::nothing) found.path = choice_of::folder;
     }
     return found;
 }

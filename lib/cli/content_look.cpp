@@ -18,11 +18,14 @@ bool begins_tag(std::string_view text) {
            base::iequals(text.substr(0, 5), "<html");
 }
 
-// An identity that begins with a letter, and a colon: RFC 5322, section 2.2.
+// A name of letters, digits and hyphens, and a colon (RFC 5322, section 2.2); behind that a blank
+// or the end of the line, as mail has it and /etc/passwd has not.
 bool is_mail(std::string_view text) {
     const std::string_view line = first_line(text);
     const std::string_view name = line.substr(0, line.find(':'));
+    const std::string_view body = line.substr(std::min(name.size() + 1, line.size()));
     return name.size() < line.size() && !name.empty() &&
+           (body.empty() || body[0] == ' ' || body[0] == '\t') &&
            std::all_of(name.begin(), name.end(), [](char c) {
                const char lower = base::ascii_lower(c);
                return (lower >= 'a' && lower <= 'z') || base::is_digit(c) || c == '-';

@@ -112,6 +112,8 @@ def test_options_and_their_values(shells, shell):
     assert {"auto", "SCRAM-SHA-256"} <= offered("postal", "--auth", "")
     assert {"phone", "webmail"} <= offered("rabid", "--profile", "")
     assert "a-file" in offered("rabid", "--profile", "a-")
+    assert {"postfix", "exim"} <= offered("lmtp-deliver", "--queue", "") and "a-folder" not in offered("lmtp-deliver", "--queue", "")
+    assert {"maildrop", "procmail"} <= offered("lmtp-deliver", "--agent", "")
     assert "a-file" in offered("postal", "localhost", "a-")
 
 

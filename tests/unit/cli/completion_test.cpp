@@ -21,6 +21,8 @@ cli::program sample() {
            {"--record", "FILE", "", "write this"},
            {"--profile", "NAME|FILE", "", "a name or file", {}, false, nullptr, false, {"phone"}},
            {"--store", "DIR", "", "keep it here"},
+           {"--queue", "SERVER[:DIRECTORY]", "", "ask", {}, true, nullptr, false, {"exim"}},
+           {"--verify", "FILE|DIR", "", "look at it"},
            {"--ret", "notify=EVENTS,ret=full|hdrs", "", "a form of its own"},
            about}}},
         {{"SERVER", "where to"}, {"USER-LIST", "for whom", {}, false}}};
@@ -38,12 +40,14 @@ void check_contains(std::string_view shell, const std::vector<std::string>& want
 }  // namespace
 
 TEST_CASE("completion: bash offers words, files and folders, and nothing for numbers") {
-    check_contains("bash",
-                   {"complete -o filenames -F _sample_tool sample-tool\n",
-                    "--mode) COMPREPLY=($(compgen -W \"off auto\" -- ", "-t|--sessions) :; return",
-                    "--record) COMPREPLY=($(compgen -f -- ", "--store) COMPREPLY=($(compgen -d -- ",
-                    "--profile) COMPREPLY=($(compgen -W \"phone\" -f -- ", "--ret) :; return",
-                    "--about) COMPREPLY=($(compgen -W \"timeout closed\" -- ", "--completion)"});
+    check_contains(
+        "bash",
+        {"complete -o filenames -F _sample_tool sample-tool\n",
+         "--mode) COMPREPLY=($(compgen -W \"off auto\" -- ", "-t|--sessions) :; return",
+         "--record) COMPREPLY=($(compgen -f -- ", "--store) COMPREPLY=($(compgen -d -- ",
+         "--profile) COMPREPLY=($(compgen -W \"phone\" -f -- ", "--ret) :; return",
+         "--queue) COMPREPLY=($(compgen -W \"exim\" -- ", "--verify) COMPREPLY=($(compgen -f -- ",
+         "--about) COMPREPLY=($(compgen -W \"timeout closed\" -- ", "--completion)"});
 }
 
 TEST_CASE("completion: zsh gets a specification for each name, with quotes and brackets escaped") {

@@ -208,6 +208,8 @@ TEST_CASE("command line: what a file seems to be") {
         {"# users\r\n\r\na@example.com\r\n", "a user list"},
         {"# nothing else", "text"},
         {"Received: by x\r\n\tfor y\r\n", "a mail"},
+        {"Received:\r\n by x\r\n", "a mail"},
+        {"root:x:0:0:root:/root:/bin/bash\n", "text"},
         {"From a@example.com Mon Jan  1 00:00:00 2026\n", "a mailbox"},
         {"\x7f"
          "ELF\x02\x01",
