@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "ledger/reader.hpp"
 #include "ledger/schema.hpp"
 
@@ -64,16 +65,20 @@ expected<void> check_reader(ledger::database& file) {
 
 class counting {
   public:
-    // The mailboxes were read to their end as far as the server let anybody: what is in one that it
-    // refused at last is out of reach, and so is not there.
+    // What is in a mailbox that the server refused at last is out of reach, and so is not there.
+    // Of what lies in one that the reader left alone nobody knows anything.
     void add(const ledger::judgement& one) {
         ++result_.acknowledged;
         switch (one.what) {
             case finding::lost:
             case finding::vanished:
-            case finding::not_looked_for:
             case finding::bounced:  // it has not arrived, whatever its sender is told
                 return add_lost(*one.sent);
+            case finding::not_looked_for:
+                if (one.refused) return add_lost(*one.sent);
+                ++not_asked_;
+                left_alone_ = one.sent->recipient;
+                return;
             case finding::misplaced:
                 ++result_.misplaced;
                 return;
@@ -95,6 +100,9 @@ class counting {
     // Rows of the sender's ledger, in its order.
     [[nodiscard]] const std::vector<std::int64_t>& first_lost() const noexcept { return first_; }
     [[nodiscard]] std::uint64_t not_known() const noexcept { return not_known_; }
+    // Messages in mailboxes that the reader left alone, and one of these mailboxes.
+    [[nodiscard]] std::uint64_t not_asked() const noexcept { return not_asked_; }
+    [[nodiscard]] std::int64_t left_alone() const noexcept { return left_alone_; }
 
   private:
     void add_lost(const ledger::sent_entry& sent) {
@@ -108,6 +116,8 @@ class counting {
     judged result_;
     std::vector<std::int64_t> first_;
     std::uint64_t not_known_ = 0;
+    std::uint64_t not_asked_ = 0;
+    std::int64_t left_alone_ = 0;
 };
 
 }  // namespace
@@ -152,6 +162,15 @@ expected<judged> judge(const std::string& sent_ledger, const std::string& seen_l
             "{}: whoever looked has not ended: of {} messages nobody knows whether "
             "they are there",
             seen_ledger, counted.not_known());
+    if (counted.not_asked() > 0) {
+        const auto whose = both->addresses({counted.left_alone()});
+        if (!whose) return whose.error();
+        return base::fail(
+            "nobody looked for {} of {} acknowledged messages: `read` did not visit the mailbox of "
+            "{}, or left mail in it unread of its own will; it has to read all of all mailboxes",
+            counted.not_asked(), counted.result().acknowledged,
+            base::printable(whose->front(), 300));
+    }
     // Rows of the first of joined ledgers have the numbers there that they have here.
     const auto named = name_lost(*sent, counted.first_lost(), counted.result());
     if (!named) return named.error();

@@ -5,12 +5,13 @@
 // Required is each recipient's message that the sender had been told to be accepted at or before a
 // time; what was accepted later or not at all may be there or not, and is not counted. Judged by
 // ledger::reconciler, as in every report of a ledger, but for one thing: who reads after a cut asks
-// for every mailbox until it is let in or refused for good, so that what nobody could look for
+// for a mailbox until it is let in or refused for good, so that what is in one that was refused
 // counts as lost. Of several copies the condition of the first that was seen counts.
 //
 // Fails with one line where the ledgers do not allow a judgement: one is no ledger, the sender's
-// has no sender or holds sightings too, a run in it has not ended, nobody has looked, or whoever
-// looked has not ended so that a message that is missing may only be unread.
+// has no sender or holds sightings too, a run in it has not ended, nobody has looked, whoever
+// looked has not ended so that a message that is missing may only be unread, or a mailbox with mail
+// that is required was left alone, or in part, though nobody was refused there.
 #pragma once
 
 #include <cstdint>

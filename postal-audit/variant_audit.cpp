@@ -321,24 +321,25 @@ base::expected<void> variant_audit::look_at(std::size_t cut, const draw& one,
     if (!complete) image.failure = ended.reason;
     image.unopened = ended.reading_errors;
     image.fsck = ended.check;
-    judge_into(image, ledger);
+    if (const done judged = judge_into(image, ledger); !judged)
+        return base::at(fmt::format("cut at {}, draw {}", cut, one.number), judged.error());
     into_.images.push_back(std::move(image));
     return {};
 }
 
-void variant_audit::judge_into(audited_image& image, const std::string& ledger) {
+// Fails where nobody can say what is there, which is no harm that the cut did.
+base::expected<void> variant_audit::judge_into(audited_image& image, const std::string& ledger) {
     const std::int64_t until = recorded_.time_of(image.cut);
     const std::string sent = ledger_in(plan_.folder);
     const auto acknowledged = count_acknowledged(sent, until);
-    if (acknowledged) image.acknowledged = *acknowledged;
-    if (!image.failure.empty()) return;
+    if (!acknowledged) return acknowledged.error();
+    image.acknowledged = *acknowledged;
+    if (!image.failure.empty()) return {};
     const auto found = judge(sent, ledger, until);
-    if (!found) {
-        image.failure = found.error().message;
-        return;
-    }
+    if (!found) return found.error();
     image.found = found->found;
     image.lost = found->lost;
+    return {};
     image.misplaced = found->misplaced;
     image.duplicated = found->duplicated;
     image.truncated = found->truncated;

@@ -70,7 +70,7 @@ class variant_audit {
     done look_at(std::size_t cut, const draw& one, const std::string& path,
                  const std::string& ledger);
     done build(std::size_t cut, const draw& one, const std::string& path);
-    void judge_into(audited_image& image, const std::string& ledger);
+    done judge_into(audited_image& image, const std::string& ledger);
     [[nodiscard]] std::vector<std::size_t> cuts() const;
     [[nodiscard]] std::vector<draw> draws_at(std::size_t cut) const;
     [[nodiscard]] bool is_judged(std::size_t cut, std::uint64_t draw) const;

@@ -75,7 +75,7 @@ asio::awaitable<population_visit::taken> population_visit::read_messages() {
     const bool all_whole = share >= 1;
     const std::uint32_t there = dialogue_.mailbox().exists();
     visit_.messages.notes().listed(there);
-    if (!all_whole) visit_.messages.notes().left_out("verify wants no more");
+    if (!all_whole) visit_.messages.notes().left_out(ledger::verified_no_more);
     sizes_.clear();
     std::vector<read_message> messages(there);
     std::vector<std::uint32_t> chosen;

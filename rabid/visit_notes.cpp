@@ -119,13 +119,13 @@ void visit_notes::end(const ending& how) {
 
 std::string visit_notes::reason(const ending& how) const {
     std::string why = base::printable(how.problem, longest_reason);
-    if (watching_) return "only what came in was read, with --watch";
+    if (watching_) return std::string(ledger::only_watched);
     if (!listed_) {
         if (!why.empty()) return why;
-        return how.stopped ? "the run ended before it was opened" : "it was not opened";
+        return how.stopped ? std::string(ledger::run_ended_unopened) : "it was not opened";
     }
     if (why.empty()) why = left_out_;
-    if (why.empty()) why = how.stopped ? "the run ended" : "-c, -d or the profile wants no more";
+    if (why.empty()) why = how.stopped ? ledger::run_ended : ledger::wanted_no_more;
     return fmt::format("{} of {} messages were read: {}", row_.looked_at, row_.messages, why);
 }
 

@@ -2,6 +2,7 @@
 #include "ledger/coverage.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +18,13 @@ constexpr std::int64_t delivered_before_us = 1'000'000;
 
 auto store_of(const visit_entry& one) {
     return std::make_pair(one.through, one.server);
+}
+
+bool is_of_reader(std::string_view reason) {
+    const auto all = {only_watched, wanted_no_more, verified_no_more, run_ended_unopened,
+                      run_ended};
+    return std::any_of(all.begin(), all.end(),
+                       [&](std::string_view each) { return reason.ends_with(each); });
 }
 
 bool let_in(const visit_entry& one) {
@@ -71,6 +79,7 @@ void coverage::judge_mailbox() {
         into.reason = std::move(one.reason);
     }
     std::sort(into.in_parts.begin(), into.in_parts.end());
+    into.refused = latest_us != never && !is_of_reader(into.reason);
     if (latest_us <= into.read_until_us) into.reason.clear();
     of_one_.clear();
 }
@@ -94,6 +103,11 @@ bool coverage::read_in_parts(std::int64_t mailbox, std::int64_t observer) const 
     if (found == mailboxes_.end()) return false;
     const auto& all = found->second.in_parts;
     return std::binary_search(all.begin(), all.end(), observer);
+}
+
+bool coverage::refused(std::int64_t mailbox) const {
+    const auto found = mailboxes_.find(mailbox);
+    return found != mailboxes_.end() && found->second.refused;
 }
 
 std::string coverage::reason(std::int64_t mailbox) const {

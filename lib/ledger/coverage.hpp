@@ -49,6 +49,9 @@ class coverage {
     // Over POP3, where messages have no place, the observer has read only a part of it at least
     // once, so that when it saw a message says nothing of the order.
     [[nodiscard]] bool read_in_parts(std::int64_t mailbox, std::int64_t observer) const;
+    // A reader has asked for it, and the latest visit that read less than all did so for what the
+    // server did, and not because the reader wanted no more.
+    [[nodiscard]] bool refused(std::int64_t mailbox) const;
     // Why what is missing was not looked for, in words; they come from servers, too.
     [[nodiscard]] std::string reason(std::int64_t mailbox) const;
 
@@ -62,6 +65,7 @@ class coverage {
         std::vector<time_span> watched{};
         std::vector<std::int64_t> in_parts{};  // by whom, in order
         std::string reason{};
+        bool refused = false;
     };
 
     void judge_mailbox();

@@ -184,7 +184,7 @@ void reconciler::add_found(const sent_entry& sent, span here) {
         report(discrepancy::unacknowledged, sent.number, earliest(here).number);
     }
     count_delivery(here);
-    judged({&sent, what, &earliest(here), copies, nullptr, here});
+    judged({.sent = &sent, .what = what, .first = &earliest(here), .copies = copies, .here = here});
 }
 
 // Puts into most_ what shows the most of what is counted: for each server the uid validity, and of

@@ -229,6 +229,9 @@ struct judgement {
     std::size_t copies = 0;  // in the recipient's mailbox
     // Of a bounced one the first notification; else null.
     const returned_entry* back = nullptr;
+    // Of one not looked for: a reader has asked for its mailbox, and the server gave it less than
+    // all (coverage.hpp).
+    bool refused = false;
     std::span<const seen_entry> here{};  // what was seen in the recipient's mailbox
 };
 

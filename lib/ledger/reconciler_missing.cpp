@@ -57,7 +57,9 @@ void reconciler::end_missing() {
             ++summary_.not_looked_for;
             ++not_looked_for_[sent.recipient];
             report(discrepancy::not_looked_for, sent.number, 0);
-            judged({&sent, finding::not_looked_for, nullptr, 0});
+            judged({.sent = &sent,
+                    .what = finding::not_looked_for,
+                    .refused = how_.readers.refused(sent.recipient)});
         }
     }
 }

@@ -175,6 +175,14 @@ struct seen_row {
     std::uint64_t arrived_us = 0;  // IMAP's INTERNALDATE, to the second; 0: not known
 };
 
+// Why a reader left something unread that the server would have given it: what a reason ends with.
+// Any other reason is about the server.
+inline constexpr std::string_view only_watched = "only what came in was read, with --watch";
+inline constexpr std::string_view wanted_no_more = "-c, -d or the profile wants no more";
+inline constexpr std::string_view verified_no_more = "verify wants no more";
+inline constexpr std::string_view run_ended_unopened = "the run ended before it was opened";
+inline constexpr std::string_view run_ended = "the run ended";
+
 // A reader's visit to a mailbox. Of one run, mailbox, way and server the latest of each extent is
 // kept, and of `incoming` each.
 struct visit_row {

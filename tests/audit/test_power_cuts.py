@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 from support.audit import missing_of
 from support.postal import run as run_program
-from support.process import wait_until
+from support.process import free_port, wait_until
 
 pytestmark = pytest.mark.usefixtures("storage", "audit_tools")
 
@@ -81,6 +81,22 @@ def test_a_cut_can_be_had_again(audit):
         disk.unlink()
     assert len(digests) == 1
     assert audit.record == before
+    audit.check_clean()
+
+
+@pytest.mark.parametrize("left_alone", [("\"${users}\"", "\"2\""), ("100:0", "0:0")], ids=["some mailboxes", "some mail"])
+def test_mail_that_nobody_looked_for_is_not_lost(audit, tool, left_alone):
+    tool("dovecot")
+    sample = (ROOT / "conf/experiments/power-cut-dovecot.toml").read_text()
+    reader = sample.index("read = ")
+    audit.file.write_text(sample[:reader] + sample[reader:].replace(*left_alone, 1))
+    done = audit.run("--variant", "mail_fsync=always", "--cuts", "3", "--draws", "1", "--messages", "60", "--set", f"port={audit.port}",
+                     "--set", f"imap_port={free_port()}", "--set", "users=10", "--set", "size=128M", timeout=120)
+    assert done.status == 2, done.stdout + done.stderr
+    assert re.search(r"mail_fsync=always: \d disks? looked at; cut at \d+, draw \d: nobody looked for \d+ of \d+ acknowledged messages: `read` did "
+                     r"not visit the mailbox of user\d+@example\.com, or left", done.stderr), done.stderr
+    assert not any(image["lost"] or image["failure"] for image in audit.images("mail_fsync=always"))
+    assert "acknowledged mail lost" not in done.stdout.split("\n", 1)[0]
     audit.check_clean()
 
 

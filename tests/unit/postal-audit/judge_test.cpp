@@ -48,12 +48,13 @@ class one_book {
         return *this;
     }
     // Of a reader that notes where it looks.
-    one_book& visit(const std::string& mailbox, extent what) {
+    one_book& visit(const std::string& mailbox, extent what, const std::string& why = "") {
         visit_row row;
         row.mailbox = rows_->address(mailbox);
         row.server = rows_->address("one");
         row.through = way::imap;
         row.what = what;
+        row.reason = why;
         row.began_us = row.ended_us = ++clock_;
         rows_->add(row);
         return *this;
@@ -137,12 +138,12 @@ TEST_CASE("judge: five of those lost are told, the oldest time of all") {
 TEST_CASE("judge: what lies in a mailbox that nobody could read is lost") {
     const struct {
         const char* why;
-        std::optional<extent> how;
+        extent how;
+        const char* said;
         std::uint64_t lost;
-    } rows[]{{"it was read, and one is missing", extent::complete, 1},
-             {"refused to the last", extent::nothing, 2},
-             {"read in part", extent::partly, 2},
-             {"nobody came", std::nullopt, 2}};
+    } rows[]{{"it was read, and one is missing", extent::complete, "", 1},
+             {"refused to the last", extent::nothing, "NO [SERVERBUG] the run ended badly", 2},
+             {"read in part", extent::partly, "1 of 2 messages were read: timeout", 2}};
     for (const auto& row : rows) {
         INFO(row.why);
         const folder here;
@@ -151,7 +152,7 @@ TEST_CASE("judge: what lies in a mailbox that nobody could read is lost") {
         sent.close();
         one_book seen(here / "seen", role::reader);
         seen.visit("a@x", extent::complete).seen(0, "a@x");
-        if (row.how) seen.visit("b@x", *row.how);
+        seen.visit("b@x", row.how, row.said);
         if (row.lost == 1) seen.seen(2, "b@x");
         seen.close();
         const judged result = judge_fine(here, 9999);
@@ -162,6 +163,33 @@ TEST_CASE("judge: what lies in a mailbox that nobody could read is lost") {
         REQUIRE(result.first_lost.size() == row.lost);
         CHECK(result.first_lost.front().sequence == "1");
         CHECK(result.first_lost.front().recipient == "b@x");
+    }
+}
+
+// It says nothing of the server.
+TEST_CASE("judge: mail in a mailbox that the reader left alone allows no judgement") {
+    const struct {
+        const char* why;
+        std::optional<extent> how;
+    } rows[]{{"nobody came", std::nullopt},
+             {"1 of 3 messages were read: -c, -d or the profile wants no more", extent::partly},
+             {"0 of 2 messages were read: the run ended", extent::partly},
+             {"the run ended before it was opened", extent::nothing},
+             {"only what came in was read, with --watch", extent::incoming}};
+    for (const auto& row : rows) {
+        INFO(row.why);
+        const folder here;
+        one_book sent(here / "sent", role::sender);
+        sent.sent(0, "a@x").sent(1, "b@x").sent(2, "b@x");
+        sent.close();
+        one_book seen(here / "seen", role::reader);
+        seen.visit("a@x", extent::complete).seen(0, "a@x");
+        if (row.how) seen.visit("b@x", *row.how, row.why);
+        seen.close();
+        CHECK(
+            why_not(here).starts_with("nobody looked for 2 of 3 acknowledged messages: `read` "
+                                      "did not visit the mailbox of b@x, "));
+        CHECK(judge_fine(here, 1000).found == 1);  // when nothing of b's had been acknowledged
     }
 }
 
