@@ -9,14 +9,16 @@
 #include "base/units.hpp"
 #include "base/version.hpp"
 #include "base/write_file.hpp"
-#include "experiment/check.hpp"
+#include "experiment/going_on.hpp"
 #include "experiment/plan.hpp"
 #include "experiment/record.hpp"
 #include "experiment/versions.hpp"
 #include "experiment/workplace.hpp"
 #include "os/host.hpp"
 #include "os/terminal_size.hpp"
+#include "postal-audit/check.hpp"
 #include "postal-audit/controls.hpp"
+#include "postal-audit/resume.hpp"
 #include "postal-audit/variant_audit.hpp"
 #include "stats/record_writer.hpp"
 
@@ -25,7 +27,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -79,6 +80,9 @@ class auditor {
     std::optional<refusal> open_folder();
     std::optional<refusal> check_compared() const;
     base::expected<void> take_up();
+    experiment::versions ask_versions() {
+        return experiment::ask_versions(program_name, whole_, out_, here_.by(), here_.book());
+    }
     void fill_record(std::uint64_t seed, const std::vector<std::string>& argv);
     bool audit_one(std::size_t number);
     // Which is made where there is none.
@@ -115,7 +119,7 @@ std::optional<refusal> auditor::check_compared() const {
 std::optional<refusal> auditor::open_folder() {
     std::error_code problem;
     const bool goes_on = given_.resume || given_.replay;
-    const char* option = given_.replay ? "--replay" : "--resume";
+    const char* option = action_of(given_);
     const bool is_there = fs::exists(out_, problem);
     if (goes_on && !is_audited_folder(out_))
         return refusal{
@@ -135,26 +139,20 @@ std::optional<refusal> auditor::open_folder() {
 base::expected<void> auditor::take_up() {
     auto read = read_audit(out_);
     if (!read) return read.error();
-    if (read->text != whole_.text)
-        return base::fail("{}: is not the file that {} was begun with", whole_.file,
-                          base::printable(out_, 300));
     record_ = std::move(*read);
-    const auto differs = [&](const char* option, bool given, std::uint64_t asked,
-                             std::uint64_t begun) -> base::expected<void> {
-        if (!given || asked == begun) return {};
-        return base::fail("{}: the audit was begun with {}", option, begun);
-    };
-    for (const auto& checked :
-         {differs("--seed", given_.seed.has_value(), given_.seed.value_or(0), record_.seed),
-          differs("--cuts", given_.cuts.has_value(), whole_.audited.cuts, record_.cuts),
-          differs("--draws", given_.draws.has_value(), whole_.audited.draws, record_.draws),
-          differs("--messages", given_.messages.has_value(), whole_.audited.messages,
-                  record_.messages)})
-        if (!checked) return checked;
-    whole_.audited.cuts = record_.cuts;
-    whole_.audited.draws = record_.draws;
-    whole_.audited.messages = record_.messages;
-    whole_.audited.torn = static_cast<double>(record_.torn_percent) / 100;
+    if (const auto taken = audit::take_up(record_, given_, whole_); !taken) return taken;
+    const char* option = action_of(given_);
+    if (record_.settings.empty() && !given_.set.empty())
+        here_.say(
+            fmt::format("{}: whether --set is as it was is not known: the record of an older "
+                        "version does not hold it",
+                        option));
+    const auto other =
+        experiment::machine_difference(record_.host, record_.versions, ask_versions());
+    // Whoever looks again at a cut may do so below another kernel, and is told.
+    if (other && given_.replay) here_.say(fmt::format("{}: {}", option, *other));
+    if (other && !given_.replay)
+        return base::fail("{}: {}: begin anew with another --out", option, *other);
     return {};
 }
 
@@ -168,12 +166,14 @@ void auditor::fill_record(std::uint64_t seed, const std::vector<std::string>& ar
     record_.cuts = whole_.audited.cuts;
     record_.order = cut_order::random;
     record_.draws = whole_.audited.draws;
-    record_.torn_percent = static_cast<std::uint64_t>(std::lround(whole_.audited.torn * 100));
+    record_.cut_at = given_.cut_at;
+    record_.draw = given_.draw;
+    record_.torn_percent = torn_percent(whole_.audited);
     record_.messages = whole_.audited.messages;
     record_.started = stats::timestamp(std::chrono::system_clock::now());
     record_.host = os::describe_host();
-    record_.versions =
-        experiment::ask_versions(program_name, whole_, out_, here_.by(), here_.book());
+    record_.versions = ask_versions();
+    record_.settings = experiment::recorded_variants(whole_);
 }
 
 std::optional<refusal> auditor::begin(std::uint64_t seed, const std::vector<std::string>& argv) {
@@ -330,27 +330,6 @@ exit_status auditor::finish() {
 }
 
 }  // namespace
-
-base::expected<void> check_machine(const options& given, const experiment::experiment& whole) {
-    if (::geteuid() != 0) return base::fail("for root only: file systems are made and mounted");
-    for (const char* program : {"qemu-storage-daemon", "eatmydata", "mkfs.ext4"}) {
-        const auto found = experiment::find_program(program);
-        if (!found) return found.error();
-    }
-    if (::access("/dev/fuse", R_OK | W_OK) != 0)
-        return base::fail("there is no /dev/fuse, over which a disk is shown");
-    auto audited = whole;
-    const experiment::audit& after = whole.audited;
-    // What runs once the power is back is looked for as the server's commands are.
-    for (experiment::variant& one : audited.variants) {
-        auto& commands = one.of.prepare;
-        for (const auto* list : {&after.recover, &after.read, &after.after_start})
-            commands.insert(commands.end(), list->begin(), list->end());
-        for (const experiment::command* each : {&after.drain, &after.drained, &after.check})
-            if (!each->words.empty()) commands.push_back(*each);
-    }
-    return experiment::check_machine(audited, {.out = results_folder(given)});
-}
 
 exit_status conduct(const options& given, const experiment::experiment& whole, std::uint64_t seed,
                     const std::vector<std::string>& argv) {

@@ -12,11 +12,6 @@
 
 namespace postal::audit {
 
-// Whether the audit can run on this machine: what an experiment needs, and what makes a disk that
-// remembers. One line where it cannot.
-[[nodiscard]] base::expected<void> check_machine(const options& given,
-                                                 const experiment::experiment& whole);
-
 // Refuses with one line what can be refused before anything is begun; then blocks until the audit
 // is over or interrupted, and prints what it found on standard output. The journal and the record
 // in the folder of results are true at every moment.

@@ -6,6 +6,7 @@
 #include "experiment/main.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "postal-audit/check.hpp"
 #include "postal-audit/conduct.hpp"
 #include "postal-audit/options.hpp"
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace postal::audit {
 namespace {
@@ -180,6 +181,14 @@ base::expected<void> apply(const options& given, experiment::experiment& to) {
         each.on.device.clear();  // never one of the user's
     }
     return check_loads(to);
+}
+
+const char* action_of(const options& given) noexcept {
+    return given.replay ? "--replay" : "--resume";
+}
+
+unsigned torn_percent(const experiment::audit& of) {
+    return static_cast<unsigned>(std::lround(of.torn * 100));
 }
 
 bool is_wanted(const options& given, const std::string& variant) {

@@ -34,6 +34,12 @@ struct options : experiment::shared_options {
 // audited, or a variant is not there.
 [[nodiscard]] base::expected<void> apply(const options& given, experiment::experiment& to);
 
+// How an audit that is there already is taken up, --resume or --replay, for what is said.
+[[nodiscard]] const char* action_of(const options& given) noexcept;
+
+// Of the writes that survive in part, as draws and records have it.
+[[nodiscard]] unsigned torn_percent(const experiment::audit& of);
+
 // Whether --variant asks for it.
 [[nodiscard]] bool is_wanted(const options& given, const std::string& variant);
 

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -43,10 +42,6 @@ std::size_t entries_within(const write_log& log, std::uint64_t octets) {
         all.begin(), all.end(), octets,
         [](std::uint64_t limit, const log_entry& one) { return limit < one.ends_at; });
     return static_cast<std::size_t>(behind - all.begin());
-}
-
-unsigned percent(double share) {
-    return static_cast<unsigned>(std::lround(share * 100));
 }
 
 }  // namespace
@@ -182,7 +177,7 @@ std::vector<std::size_t> variant_audit::cuts() const {
 }
 
 std::vector<draw> variant_audit::draws_at(std::size_t cut) const {
-    const unsigned torn = percent(plan_.of.audited.torn);
+    const unsigned torn = torn_percent(plan_.of.audited);
     if (plan_.given.draw) return {draw_of(cut, *log_, *plan_.given.draw, plan_.seed, torn)};
     return draws_of(cut, *log_, plan_.of.audited.draws, plan_.seed, torn);
 }

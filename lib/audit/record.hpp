@@ -13,6 +13,7 @@
 #include "base/host.hpp"
 #include "base/result.hpp"
 #include "base/words.hpp"
+#include "experiment/record.hpp"
 
 #include <array>
 #include <cstddef>
@@ -130,12 +131,17 @@ struct audit_record {
     cut_order order = cut_order::log;
     std::uint64_t draws = 0;         // of each cut, at most
     std::uint64_t torn_percent = 0;  // of the surviving writes of a draw
-    std::uint64_t messages = 0;      // that each load was to send
+    // --cut-at and --draw: the audit is about this cut alone, and of that about this draw.
+    std::optional<std::uint64_t> cut_at{};
+    std::optional<std::uint64_t> draw{};
+    std::uint64_t messages = 0;  // that each load was to send
     std::string started{};
     std::string ended{};  // empty while it runs
     std::string end{};    // why it ended: "all cuts done", "interrupted", ...
     base::host_info host{};
     std::vector<std::pair<std::string, std::string>> versions{};  // program, its --version's line
+    // The values of all the experiment's variants; older records have none.
+    std::vector<experiment::recorded_variant> settings{};
     std::vector<audited_variant> variants{};
 };
 

@@ -10,6 +10,7 @@ namespace postal::audit {
 
 using experiment::head_fields;
 using experiment::machine_fields;
+using experiment::where_there;
 using stats::as;
 using stats::field;
 using stats::plain_fields;
@@ -45,8 +46,11 @@ void fields(Archive& each, field<Archive, audit_record>& of) {
     head_fields(each, of);
     plain_fields(each, "seed", of.seed, "cuts", of.cuts);
     each("order", of.order, "of the cuts", as{.newer = true});
+    each("cut_at", of.cut_at, "", where_there);
+    each("draw", of.draw, "", where_there);
     plain_fields(each, "draws", of.draws, "torn_percent", of.torn_percent, "messages", of.messages);
     machine_fields(each, of);
+    each("settings", of.settings, "", where_there);
     plain_fields(each, "variants", of.variants, "file", of.file, "text", of.text);
 }
 

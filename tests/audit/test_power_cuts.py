@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """postal-audit: servers that flush and servers that do not, below the same power cuts."""
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -81,6 +82,32 @@ def test_a_cut_can_be_had_again(audit):
         disk.unlink()
     assert len(digests) == 1
     assert audit.record == before
+    audit.check_clean()
+
+
+def test_an_audit_goes_on_as_it_was_begun(audit):
+    audit("safe", messages=20, cuts=2)
+    assert audit.run("--torn", "50%", timeout=120).status == 0
+    before = audit.record
+    assert before["settings"][0]["values"]["mode"] == "safe"
+    for way in (["--resume"], ["--replay", "--cut-at", str(audit.images("safe")[0]["cut"])]):
+        for words, said in ((["--set", "port=1"], f"{way[0]}: the variables of safe are not those that it was begun with"),
+                            (["--seed", "6"], f"{way[0]}: its seed is 5; leave --seed out"),
+                            (["--torn", "10%"], "--torn: the audit was begun with 50%"), (["--draws", "2"], "--draws: the audit was begun with 3")):
+            refused = audit.run(*way, *words)
+            assert (refused.status, refused.stderr.count("\n")) == (1, 1) and said in refused.stderr, refused.stderr
+    refused = audit.run("--resume", "--cut-at", "5")
+    assert refused.status == 1 and "--resume: the audit was begun with cuts of its own; leave --cut-at out" in refused.stderr
+    assert audit.record == before
+    # On another machine nothing is added to it, and whoever looks again is told.
+    (audit.results / "audit.json").write_text(json.dumps(before | {"host": before["host"] | {"kernel": "Linux 2.4"}}))
+    refused = audit.run("--resume")
+    assert refused.status == 1 and "--resume: the kernel was Linux 2.4 when it was begun and is Linux" in refused.stderr
+    looked = audit.run(*way)
+    assert looked.status == 0 and "--replay: the kernel was Linux 2.4 when it was begun" in looked.stderr
+    # A version that did not record them.
+    (audit.results / "audit.json").write_text(json.dumps({key: value for key, value in before.items() if key != "settings"}))
+    assert audit.run(*way).status == 0 and audit.run("--resume").status == 0
     audit.check_clean()
 
 

@@ -205,8 +205,9 @@ TEST_CASE("records: each member of another type, null or absent") {
     const std::string image = "variants[0].images[0].";
     stats::test::check_members(
         audit_text(filled_audit(1, 100)),
-        {"variants", "versions.one", "versions.another", "variants[0].control", image + "survival",
-         image + "at_risk", image + "survived", image + "acknowledged"},
+        {"variants", "versions.one", "versions.another", "settings[0].values.one",
+         "settings[0].values.another", "variants[0].control", image + "survival", image + "at_risk",
+         image + "survived", image + "acknowledged"},
         refusal_of_audit);
     stats::json_writer line(-1);
     fields<stats::json_writer>(line, filled<undo_entry>(1));
