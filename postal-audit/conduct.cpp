@@ -18,6 +18,7 @@
 #include "os/terminal_size.hpp"
 #include "postal-audit/check.hpp"
 #include "postal-audit/controls.hpp"
+#include "postal-audit/recording.hpp"
 #include "postal-audit/resume.hpp"
 #include "postal-audit/variant_audit.hpp"
 #include "stats/record_writer.hpp"
@@ -80,6 +81,8 @@ class auditor {
     std::optional<refusal> open_folder();
     std::optional<refusal> check_compared() const;
     base::expected<void> take_up();
+    base::expected<void> choose_replayed();
+    std::string folder_of(const subject& one) const;
     experiment::versions ask_versions() {
         return experiment::ask_versions(program_name, whole_, out_, here_.by(), here_.book());
     }
@@ -156,6 +159,38 @@ base::expected<void> auditor::take_up() {
     return {};
 }
 
+// Below the folder of results; of a control by what it is for.
+std::string auditor::folder_of(const subject& one) const {
+    const std::string name = one.as == control::no          ? folder_name(one)
+                             : one.as == control::must_lose ? "0-must-lose"
+                                                            : "0-must-keep";
+    return out_ + "/audit/" + name;
+}
+
+// What has a recording in which there is such a cut. The record has the controls beside it, and
+// nothing else.
+base::expected<void> auditor::choose_replayed() {
+    if (given_.variants.empty())
+        std::erase_if(subjects_, [&](const subject& one) { return !is_recorded(folder_of(one)); });
+    if (subjects_.empty())
+        return base::fail("--replay: there is no recording in {}", base::printable(out_, 300));
+    const auto cut = static_cast<std::size_t>(*given_.cut_at);
+    for (const subject& one : subjects_) {
+        const auto kept = read_recording(folder_of(one));
+        if (!kept) return base::at("--replay", kept.error());
+        const auto checked = check_cut(*kept, one.of->variants[one.variant].name, cut);
+        if (!checked) return checked;
+    }
+    std::erase_if(record_.variants, [&](const audited_variant& each) {
+        return each.as == control::no && std::ranges::none_of(subjects_, [&](const subject& one) {
+                   return one.of->variants[one.variant].name == each.name;
+               });
+    });
+    record_.cuts = 1;
+    if (given_.draw) record_.draws = 1;
+    return {};
+}
+
 void auditor::fill_record(std::uint64_t seed, const std::vector<std::string>& argv) {
     record_.version = base::build_version;
     record_.argv = argv;
@@ -183,7 +218,9 @@ std::optional<refusal> auditor::begin(std::uint64_t seed, const std::vector<std:
     if (const auto checked = check_machine(given_, whole_); !checked)
         return refusal{checked.error()};
     if (given_.resume || given_.replay) {
-        if (const auto taken = take_up(); !taken) return refusal{taken.error()};
+        auto taken = take_up();
+        if (taken && given_.replay) taken = choose_replayed();
+        if (!taken) return refusal{taken.error()};
     } else {
         fill_record(seed, argv);
     }
@@ -236,10 +273,6 @@ bool auditor::audit_one(std::size_t number) {
         given.draw.reset();
         given.keep.clear();
     }
-    const std::string folder =
-        one.as == control::no
-            ? folder_name(one)
-            : std::string(one.as == control::must_lose ? "0-must-lose" : "0-must-keep");
     variant_audit under_way(
         {.given = given,
          .of = *one.of,
@@ -247,7 +280,7 @@ bool auditor::audit_one(std::size_t number) {
          .seed = record_.seed,
          .random_order = record_.order == cut_order::random,
          .out = out_,
-         .folder = out_ + "/audit/" + folder,
+         .folder = folder_of(one),
          .where = fmt::format("{}/{} {}", number + 1, subjects_.size(), entry.name)},
         here_.book(), here_.by(), here_.console(), entry, [this] { return write_record(); });
     const variant_end ended = under_way.run();
@@ -283,15 +316,16 @@ bool auditor::came_out() const {
         const std::string& variant = name;
         const auto at = std::find_if(record_.variants.begin(), record_.variants.end(),
                                      [&](const auto& one) { return one.name == variant; });
-        if (at == record_.variants.end()) continue;
-        const auto& result =
-            found.variants[static_cast<std::size_t>(at - record_.variants.begin())];
+        const auto place = static_cast<std::size_t>(at - record_.variants.begin());
+        // What a replay found no recording of is not there.
+        const variant_result* result =
+            at == record_.variants.end() ? nullptr : &found.variants[place];
         // What was not cut to the end may lose mail yet.
-        const std::string is = result.harmed > 0     ? "lost"
-                               : result.counted == 0 ? "not audited"
-                               : given_.replay || at->end == all_cuts_done
-                                   ? "kept"
-                                   : "not audited to the end";
+        const std::string is =
+            result == nullptr || result->harmed + result->counted == 0 ? "not audited"
+            : result->harmed > 0                                       ? "lost"
+            : given_.replay || at->end == all_cuts_done                ? "kept"
+                                                                       : "not audited to the end";
         if (is == wanted) continue;
         as_expected = false;
         cli::complain(program_name, fmt::format("--expect: mail of {} was {}, not {}",

@@ -33,6 +33,12 @@ std::string ledger_in(const std::string& folder) {
     return folder + "/sent.ledger";
 }
 
+base::expected<void> check_cut(const recording& of, std::string_view variant, std::size_t entries) {
+    if (entries >= of.first && entries <= of.last) return {};
+    return base::fail("--cut-at: the load of {} wrote entries {} to {} of its log",
+                      base::printable(variant, 100), of.first, of.last);
+}
+
 bool is_recorded(const std::string& folder) {
     std::error_code unknown;
     return std::filesystem::exists(file_in(folder), unknown);

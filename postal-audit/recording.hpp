@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace postal::audit {
@@ -48,6 +49,9 @@ void fields(Archive& each, stats::field<Archive, recording>& of) {
 
 [[nodiscard]] base::expected<void> keep(const recording& one, const std::string& folder);
 [[nodiscard]] base::expected<recording> read_recording(const std::string& folder);
+// Whether there were so many entries at some time of the load of that variant.
+[[nodiscard]] base::expected<void> check_cut(const recording& of, std::string_view variant,
+                                             std::size_t entries);
 [[nodiscard]] bool is_recorded(const std::string& folder);
 
 }  // namespace postal::audit

@@ -191,9 +191,7 @@ base::expected<void> variant_audit::cut_all() {
     const auto all = cuts();
     into_.cuts = all.size();
     for (const std::size_t cut : all)
-        if (cut < recorded_.first || cut > recorded_.last)
-            return base::fail("--cut-at: the load wrote entries {} to {} of the log",
-                              recorded_.first, recorded_.last);
+        if (const done checked = check_cut(recorded_, into_.name, cut); !checked) return checked;
     std::vector<std::uint64_t> announced;
     for (const std::string& path : durable_disk::paths(plan_.folder)) {
         const auto kept = book_.announce({.kind = undo_kind::file, .path = path});
@@ -334,7 +332,6 @@ base::expected<void> variant_audit::judge_into(audited_image& image, const std::
     if (!found) return found.error();
     image.found = found->found;
     image.lost = found->lost;
-    return {};
     image.misplaced = found->misplaced;
     image.duplicated = found->duplicated;
     image.truncated = found->truncated;
@@ -342,6 +339,7 @@ base::expected<void> variant_audit::judge_into(audited_image& image, const std::
     image.first_lost = found->first_lost;
     if (found->oldest_lost_us)
         image.lost_window_s = static_cast<double>(until - *found->oldest_lost_us) * us;
+    return {};
 }
 
 variant_end variant_audit::run() {

@@ -85,6 +85,31 @@ def test_a_cut_can_be_had_again(audit):
     audit.check_clean()
 
 
+def told(done):
+    """The variants that standard output names at the beginning of a line."""
+    return {name for name in ("late-flush", "nothing", "safe") if re.search(rf"^ *{name}\b", done.stdout, re.MULTILINE)}
+
+
+def test_a_replay_tells_of_what_it_replays(audit):
+    audit("late-flush", "nothing", "safe", cuts=2)
+    assert audit.run("--seed", "11", "--variant", "late-flush", "--variant", "nothing", timeout=120).status == 0
+    place = str(audit.images("late-flush")[-1]["cut"])
+    wrong = r"--cut-at: the load of nothing wrote entries \d+ to \d+ of its log$"
+    again = audit.run("--replay", "--variant", "late-flush", "--cut-at", place)
+    assert again.status == 0 and told(again) == {"late-flush"}, again.stdout
+    # Of a cut of its own, where it has been recorded.
+    both = audit.run("--replay", "--cut-at", place, "--draw", "0")
+    if both.status == 0:
+        assert told(both) == {"late-flush", "nothing"}
+    else:
+        assert both.status == 1 and re.search(wrong, both.stderr)
+    for words, said in ((["--variant", "nothing", "--cut-at", "999999"], wrong),
+                        (["--variant", "safe", "--cut-at", place], r"--replay: \S+recording\.json: No such file or directory$")):
+        refused = audit.run("--replay", *words)
+        assert (refused.status, refused.stdout, refused.stderr.count("\n")) == (1, "", 1) and re.search(said, refused.stderr), refused.stderr
+    audit.check_clean()
+
+
 def test_an_audit_goes_on_as_it_was_begun(audit):
     audit("safe", messages=20, cuts=2)
     assert audit.run("--torn", "50%", timeout=120).status == 0
