@@ -43,6 +43,7 @@ TEST_CASE("imap untagged: messages go one by one, or by their UIDs, but not thos
     CHECK(told.expunged == 6);
     told.begin();
     CHECK(told.expunged == 0);
+    CHECK(told.gone == 6);
 }
 
 TEST_CASE("imap untagged: the number of those known falls with what goes before it") {
