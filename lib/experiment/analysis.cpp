@@ -2,9 +2,9 @@
 #include "experiment/analysis.hpp"
 
 #include "experiment/figures.hpp"
+#include "experiment/run_values.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 
@@ -69,11 +69,14 @@ metric_result compare_metric(const results& of, const std::vector<block_result>&
         index[each.number] = to.table.blocks.size();
         auto& block = to.table.blocks.emplace_back();
         block.values.resize(record.variants.size());
+        block.is_run.resize(record.variants.size());
         block.voided = !each.voided.empty();
     }
     for (const measured_run& one : of.runs) {
         if (one.loads.size() <= program) continue;
-        to.table.blocks[index[one.run.at.block]].values[one.run.at.variant] =
+        auto& block = to.table.blocks[index[one.run.at.block]];
+        block.is_run[one.run.at.variant] = true;
+        block.values[one.run.at.variant] =
             one.loads[program].values[static_cast<std::size_t>(which)];
     }
     to.compared = stats::compare(to.table, {.alpha = 1 - record.verdict.confidence,
@@ -118,8 +121,7 @@ void add_growth(const std::vector<std::optional<double>>& sizes, double alpha, g
 std::optional<double> latency_of_verb(const stats::run_record& of, const std::string& verb) {
     if (!of.profile) return std::nullopt;
     for (const stats::verb_figures& each : of.profile->verbs)
-        if (each.verb == verb && each.latency.p50)
-            return std::chrono::duration<double, std::micro>(*each.latency.p50).count();
+        if (each.verb == verb) return latency_us(each.latency, &stats::time_figures::p50);
     return std::nullopt;
 }
 

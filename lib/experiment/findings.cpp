@@ -260,7 +260,7 @@ std::vector<remark> remarks(const results& of, const analysis& found) {
     }
     for (const std::string& one : of.damaged)
         all.push_back({"bad", one});
-    for (remark& one : outlier_remarks(of, found))
+    for (remark& one : block_remarks(of, found))
         all.push_back(std::move(one));
     for (const block_result& one : found.blocks) {
         if (!one.voided.empty())

@@ -36,8 +36,8 @@ using report::remark;
 [[nodiscard]] std::vector<remark> remarks(const results& of, const analysis& found);
 
 // Of these: each pair of which blocks stand apart from its others, with what it would say without
-// them.
-[[nodiscard]] std::vector<remark> outlier_remarks(const results& of, const analysis& found);
+// them, and each that lacks values of blocks.
+[[nodiscard]] std::vector<remark> block_remarks(const results& of, const analysis& found);
 
 // "6 blocks of 4 variants, 30s each with 5s warm-up, on HOST, started 2026-..."
 [[nodiscard]] std::string describe(const results& of, const analysis& found);

@@ -129,12 +129,28 @@ double chance_of_kept(const metric_result& of, const experiment_record& record, 
 
 std::string never_text(const gate_finding& one, const experiment_record& record) {
     if (!record.baseline.empty())
-        return fmt::format("{} now, and never in {} of {}",
-                           one.never.variant > 0 ? "never" : "told", one.never.baseline,
+        return fmt::format("never now, and never in {} of {}", one.never.baseline,
                            base::format_amount(one.never.blocks, "kept result"));
     return fmt::format("never in {} of {}, and in {} of {}", one.never.variant,
                        base::format_amount(one.never.blocks, "block"), one.never.baseline,
                        in_quotes(record.variants.front().name));
+}
+
+// A number now is better than those kept results that were never, and compared with the others: by
+// chance it would be as these are.
+bool is_by_rank(const gate_finding& one, const experiment_record& record) {
+    return record.baseline.empty() ? one.never.any() : one.never.variant > 0;
+}
+
+// What stands behind a sentence: what a gate could not be asked of.
+std::string rest_text(const gate_finding& one, const experiment_record& record) {
+    std::string text;
+    if (one.left_out > 0)
+        text += fmt::format("; of {} it is not known", base::format_amount(one.left_out, "block"));
+    if (!record.baseline.empty() && one.never.baseline > 0 && one.never.variant == 0)
+        text += fmt::format("; never in {} of {}", one.never.baseline,
+                            base::format_amount(one.never.blocks, "kept result"));
+    return text;
 }
 
 std::string change_text(double ratio) {
@@ -195,19 +211,27 @@ std::vector<gate_finding> judge_gates(const experiment_record& record, const ana
             gate_finding& one = all.emplace_back(record.gates[number], variant);
             if (of == nullptr) continue;
             one.never = never_for(*of, record, number, variant);
-            if (one.never.any()) {
+            one.left_out = stats::left_out_of(of->table, is_against_kept ? variant : 0, variant);
+            using enum stats::gate_verdict;
+            stats::gate_verdict& answer = one.result.verdict;
+            if (is_by_rank(one, record)) {
                 const double chance =
                     is_against_kept ? chance_of_kept(*of, record, number, variant, asked->bound)
                                     : chance_of_blocks(*of, variant, asked->bound);
                 one.result.blocks = one.never.blocks;
-                if (chance <= alpha && !found.verdict().compared.voided)
-                    one.result.verdict = stats::gate_verdict::missed;
-                continue;
+                if (chance <= alpha) answer = missed;
+            } else {
+                const auto sample = is_against_kept ? sample_of_kept(*of, record, number, variant)
+                                                    : sample_for(*of, record, variant);
+                if (sample) one.result = stats::judge_gate(*sample, asked->bound, alpha);
+                // What is typical of the kept ones is never then.
+                if (answer == missed && 2 * one.never.baseline >= one.never.blocks &&
+                    one.never.any())
+                    answer = open;
             }
-            const auto sample = is_against_kept ? sample_of_kept(*of, record, number, variant)
-                                                : sample_for(*of, record, variant);
-            if (sample) one.result = stats::judge_gate(*sample, asked->bound, alpha);
-            if (found.verdict().compared.voided) one.result.verdict = stats::gate_verdict::none;
+            // A variant would be the better for blocks of which nothing is known.
+            if (answer == kept && one.left_out > 0) answer = none;
+            if (found.verdict().compared.voided) answer = none;
         }
     }
     return all;
@@ -220,17 +244,20 @@ std::string gate_sentence(const gate_finding& one, const experiment_record& reco
     const stats::gate_result& result = one.result;
     const std::string blocks =
         base::format_amount(result.blocks, record.baseline.empty() ? "block" : "kept result");
-    if (one.never.any() && !found.verdict().compared.voided)
+    const std::string rest = rest_text(one, record);
+    if (found.verdict().compared.voided)
+        return fmt::format("{} has no answer: variants that are the same were told apart", what);
+    if (is_by_rank(one, record))
         return fmt::format(
-            "{} {}: {}", what,
+            "{} {}: {}{}", what,
             result.verdict == stats::gate_verdict::missed ? "is missed" : "has no answer",
-            never_text(one, record));
+            never_text(one, record), rest);
+    if (result.verdict == stats::gate_verdict::none && result.blocks < stats::fewest_blocks)
+        return fmt::format("{} has no answer: {} of which it is known, and {} are needed{}", what,
+                           blocks, stats::fewest_blocks, rest);
     if (result.verdict == stats::gate_verdict::none)
-        return fmt::format("{} has no answer: {}", what,
-                           found.verdict().compared.voided
-                               ? "variants that are the same were told apart"
-                               : fmt::format("{} of which it is known, and {} are needed", blocks,
-                                             stats::fewest_blocks));
+        return fmt::format("{} has no answer: {} in {}{}", what, change_text(*result.ratio), blocks,
+                           rest);
     const std::string change = change_text(*result.ratio);
     const std::string least = change_text((*result.limits)[0]);
     const std::string most = change_text((*result.limits)[1]);
@@ -239,14 +266,14 @@ std::string gate_sentence(const gate_finding& one, const experiment_record& reco
     const bool is_above = parse_gate(one.text)->bound.is_above;
     switch (result.verdict) {
         case stats::gate_verdict::kept:
-            return fmt::format("{} is kept: {}, {}; {}", what, change,
-                               is_above ? "at least " + least : "at most " + most, sees);
+            return fmt::format("{} is kept: {}, {}; {}{}", what, change,
+                               is_above ? "at least " + least : "at most " + most, sees, rest);
         case stats::gate_verdict::missed:
-            return fmt::format("{} is missed: {}, {}; {}", what, change,
-                               is_above ? "at most " + most : "at least " + least, sees);
+            return fmt::format("{} is missed: {}, {}; {}{}", what, change,
+                               is_above ? "at most " + most : "at least " + least, sees, rest);
         default:
-            return fmt::format("{} is open: {}, between {} and {}; {}", what, change, least, most,
-                               sees);
+            return fmt::format("{} is open: {}, between {} and {}; {}{}", what, change, least, most,
+                               sees, rest);
     }
 }
 

@@ -46,6 +46,8 @@ struct gate_finding {
     // (never is beyond every number), and against kept results where it is beyond so many of them
     // that chance would seldom have it so. Else it is no answer.
     stats::never_counts never{};
+    // Blocks that are not voided and of which it is not known: with one of them no gate is kept.
+    std::size_t left_out = 0;
 };
 
 struct analysis;

@@ -2,8 +2,9 @@
 // What runs are judged by: each metric is one positive number of a run, and is described once, in a
 // row of `metrics`. Records, sentences, tables, gates and CSV follow from that.
 //
-// A value may be infinite: a percentile that lies among the messages of which nobody was ever told
-// is `never`, above every number, and is compared as such. What is not known is no value.
+// A value may be infinite: a percentile that lies among the messages of which nobody was ever told,
+// or among those that were due and not accepted, is `never`, above every number, and is compared as
+// such. What is not known is no value.
 #pragma once
 
 #include "stats/experiment/comparison.hpp"

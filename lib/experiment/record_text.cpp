@@ -102,6 +102,8 @@ void fields(Archive& each, const told<gate_finding>& of) {
     each("verdict", std::string(name_of(one.verdict)), "", as{.empty_null = true});
     plain_fields(each, "ratio", one.ratio, "limits", one.limits, "blocks", one.blocks, "shown_from",
                  one.shown_from);
+    each("left_out", of.one.left_out > 0 ? std::optional(of.one.left_out) : std::nullopt, "",
+         where_there);
 }
 
 template <class Archive>

@@ -12,10 +12,6 @@
 namespace postal::experiment {
 namespace {
 
-std::optional<double> us(std::optional<std::chrono::nanoseconds> time) {
-    return time ? std::optional(static_cast<double>(time->count()) / 1e3) : std::nullopt;
-}
-
 double share_of_errors(const stats::run_record& one) {
     const auto& all = one.totals;
     const double bad = static_cast<double>(
@@ -163,6 +159,14 @@ bool watches(const stats::run_record& one) {
                                [](const auto& option) { return option.first == "watch"; });
 }
 
+std::optional<double> latency_us(
+    const stats::latency_figures& of,
+    std::optional<std::chrono::nanoseconds> stats::time_figures::*figure) {
+    if (of.*figure) return std::chrono::duration<double, std::micro>(*(of.*figure)).count();
+    const bool is_not_reached = of.at_least && (*of.at_least).*figure;
+    return is_not_reached ? std::optional(never) : std::nullopt;
+}
+
 const stats::option_value* option_of(const stats::run_record& of, std::string_view name) {
     for (const auto& [each, value] : of.options)
         if (each == name) return &value;
@@ -190,8 +194,8 @@ load_values values_of(const stats::run_record& one, const experiment_record& of)
     }
     if (to.measured_s > 0) set(metric::messages, to.messages / to.measured_s);
     if (const auto* phase = one.main_phase()) {
-        set(metric::p50, us(phase->p50));
-        set(metric::p99, us(phase->p99));
+        set(metric::p50, latency_us(*phase, &stats::time_figures::p50));
+        set(metric::p99, latency_us(*phase, &stats::time_figures::p99));
     }
     return to;
 }

@@ -8,6 +8,7 @@
 
 #include "experiment/results.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,12 @@ namespace postal::experiment {
 // Null: it is not among the record's options.
 [[nodiscard]] const stats::option_value* option_of(const stats::run_record& of,
                                                    std::string_view name);
+
+// In microseconds; never where it lies among what was due and not accepted; empty where there are
+// too few values for it.
+[[nodiscard]] std::optional<double> latency_us(
+    const stats::latency_figures& of,
+    std::optional<std::chrono::nanoseconds> stats::time_figures::*figure);
 
 [[nodiscard]] load_values values_of(const stats::run_record& one, const experiment_record& of);
 

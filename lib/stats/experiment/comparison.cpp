@@ -154,7 +154,7 @@ comparison compare_pair(const metric_table& table, pair which, double alpha,
     made.blocks = made.never.any() ? made.never.blocks : of.count;
     made.voided = static_cast<std::size_t>(
         std::ranges::count(table.blocks, true, &metric_table::block::voided));
-    made.left_out = table.blocks.size() - made.voided - made.blocks;
+    made.left_out = left_out_of(table, which.baseline, which.variant);
     made.level = 1 - alpha;
     if (made.never.any()) {
         compare_by_rank(made, table, alpha);
@@ -197,6 +197,19 @@ std::optional<double> ranked_value(const metric_table& table, std::size_t block,
     if (variant >= of.values.size() || !of.values[variant]) return std::nullopt;
     const double value = std::max(*of.values[variant], table.floor);
     return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+std::size_t left_out_of(const metric_table& table, std::size_t baseline, std::size_t variant) {
+    std::size_t count = 0;
+    for (std::size_t block = 0; block < table.blocks.size(); ++block) {
+        const metric_table::block& of = table.blocks[block];
+        const bool are_run = of.is_run.empty() || (of.is_run[baseline] && of.is_run[variant]);
+        if (of.voided || !are_run) continue;
+        const bool are_known =
+            ranked_value(table, block, baseline) && ranked_value(table, block, variant);
+        count += are_known ? 0 : 1;
+    }
+    return count;
 }
 
 double sign_tail(std::size_t coins, std::size_t heads) {

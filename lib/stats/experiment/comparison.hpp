@@ -46,6 +46,7 @@ struct metric_table {
         // By variant; one that is not there is missing, and an infinite one is never.
         std::vector<std::optional<double>> values;
         bool voided = false;
+        std::vector<bool> is_run{};  // by variant; empty: all of them are
     };
 
     metric_direction direction = metric_direction::higher_is_better;
@@ -109,7 +110,7 @@ struct comparison {
     std::size_t variant = 0;
     std::size_t blocks = 0;    // that are used
     std::size_t voided = 0;    // blocks
-    std::size_t left_out = 0;  // blocks that are not voided and lack one of the two values
+    std::size_t left_out = 0;  // see left_out_of()
     double level = 0;          // of the interval, as a share
 
     never_counts never{};         // where there are any, what follows is empty but the probability
@@ -166,6 +167,9 @@ struct log_interval {
                                                   std::size_t variant);
 [[nodiscard]] never_counts never_of(const metric_table& table, std::size_t baseline,
                                     std::size_t variant);
+// Blocks that are not voided, in which both were run and one of the two values is not known.
+[[nodiscard]] std::size_t left_out_of(const metric_table& table, std::size_t baseline,
+                                      std::size_t variant);
 // The value of a variant in a block as it is ranked: a positive number or never, and nothing where
 // it is missing or the block is voided.
 [[nodiscard]] std::optional<double> ranked_value(const metric_table& table, std::size_t block,

@@ -73,6 +73,22 @@ TEST_CASE("analysis: a run's values are those of the intervals that count, and s
     CHECK_FALSE(one.loads[0].values[at(metric::p50)].has_value());
 }
 
+TEST_CASE(
+    "analysis: a percentile among what was not accepted is never, and one of too few is none") {
+    auto load = test::recorded_load(50);
+    stats::phase_figures& message = load.phases.emplace_back();
+    message.name = "message";
+    message.p50 = 2ms;
+    message.at_least.emplace().p99 = 900ms;
+    const auto values = result(load).loads.at(0).values;
+    CHECK(values[at(metric::p50)] == 2000.0);
+    CHECK(is_never(values[at(metric::p99)]));
+    load.phases[0].at_least->p99.reset();
+    CHECK_FALSE(result(load).loads.at(0).values[at(metric::p99)].has_value());
+    load.phases[0].at_least.reset();
+    CHECK_FALSE(result(load).loads.at(0).values[at(metric::p99)].has_value());
+}
+
 TEST_CASE("analysis: a search's value is the rate that it found") {
     const auto of = test::made_up_record({"a"}, metric::capacity);
     const auto found_in = [&](const stats::run_record& load) {
@@ -212,6 +228,7 @@ TEST_CASE("analysis: a block with one bad run counts for none of its variants") 
     // A block that is not finished counts for whom it has.
     of.runs.pop_back();
     CHECK(analyse(of).verdict().compared.comparisons.at(0).blocks == 3);
+    CHECK(analyse(of).verdict().compared.comparisons.at(0).left_out == 0);
 }
 
 TEST_CASE("analysis: typical values are geometric means, or arithmetic ones where there is a 0") {

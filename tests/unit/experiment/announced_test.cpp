@@ -202,13 +202,18 @@ TEST_CASE("announced: a gate against kept results counts those that were never")
              {inf, 19, 0, stats::gate_verdict::missed, "never now, and never in 0 of 19 kept"},
              {inf, 18, 0, stats::gate_verdict::none, "never now, and never in 0 of 18 kept"},
              {inf, 30, 1, stats::gate_verdict::none, "never now, and never in 1 of 30 kept"},
-             {5, 30, 30, stats::gate_verdict::none, "told now, and never in 30 of 30 kept"}}) {
+             {5, 30, 30, stats::gate_verdict::none,
+              "0 kept results of which it is known, and 3 are needed; never in 30 of 30 kept"},
+             // What is known is better than those that were never.
+             {5, 25, 1, stats::gate_verdict::kept, "; never in 1 of 25 kept results"},
+             {7, 25, 1, stats::gate_verdict::missed, "; never in 1 of 25 kept results"},
+             {7, 25, 20, stats::gate_verdict::open, "; never in 20 of 25 kept results"}}) {
         auto of = test::made_up({"a"}, metric::announced_p99, {3, {one.now}});
         of.record.gates = {"announced_p99<+20%"};
         of.record.baseline = "kept";
         for (std::size_t i = 0; i < one.kept; ++i) {
             kept_result& each = of.record.kept.emplace_back();
-            each.values = {{5.0}};
+            each.values = {{5.0 + 0.001 * static_cast<double>(i % 3)}};
             if (i < one.never) each.values = {{std::nullopt}};
             each.never = {{}};
             if (i < one.never) each.never[0].push_back(0);

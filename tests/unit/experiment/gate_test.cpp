@@ -95,6 +95,53 @@ TEST_CASE("gate: sentences say how sure, and what so many blocks can see") {
           "rate>-5% of \"b\" has no answer: 2 blocks of which it is known, and 3 are needed");
 }
 
+TEST_CASE("gate: what is not known of a block, or is never, keeps no gate") {
+    struct row {
+        double ratio;
+        std::optional<double> in_two;  // of eight blocks
+        gate_verdict wanted;
+        std::string said;
+    };
+    for (const row& one :
+         std::vector<row>{{0.85, std::nullopt, gate_verdict::none,
+                           "has no answer: -15.0 % in 6 blocks; of 2 blocks it is not known"},
+                          {1.2, std::nullopt, gate_verdict::missed,
+                           "in 4 of 5 experiments; of 2 blocks it is not known"},
+                          {0.85, never, gate_verdict::none,
+                           "has no answer: never in 2 of 8 blocks, and in 0 of"},
+                          {1.2, never, gate_verdict::missed,
+                           "is missed: never in 2 of 8 blocks, and in 0 of"}}) {
+        auto of = test::made_up(metric::p99, one.ratio, 8);
+        for (const std::size_t run : {5U, 11U})
+            of.runs[run].loads[0].values[static_cast<std::size_t>(metric::p99)] = one.in_two;
+        of.record.gates = {"p99<+5%"};
+        const auto found = analyse(of);
+        CHECK(found.gates.at(0).result.verdict == one.wanted);
+        CHECK_THAT(gate_sentences(of, found).front(), Catch::Contains(one.said));
+        const bool says_left_out = std::ranges::any_of(remarks(of, found), [](const remark& each) {
+            return each.text ==
+                   "\"b\" against \"a\": in 2 of 8 blocks that are not voided a "
+                   "value is not known, and the verdict is of the others";
+        });
+        CHECK(says_left_out == !one.in_two.has_value());
+    }
+    // Runs that never were are no such ones.
+    auto of = test::made_up(metric::p99, 0.85, 7);
+    of.runs.pop_back();
+    of.record.gates = {"p99<+5%"};
+    CHECK(analyse(of).gates.at(0).result.verdict == gate_verdict::kept);
+    // Against kept results, of the blocks that there are now.
+    of.runs[3].loads[0].values[static_cast<std::size_t>(metric::p99)].reset();
+    of.record.baseline = "kept";
+    of.record.kept.assign(6, kept_result{.values = {{1.0, 1.0}}});
+    for (std::size_t i = 0; i < 6; ++i)
+        of.record.kept[i].values[0][1] = 1 + 0.001 * static_cast<double>(i);
+    const auto found = analyse(of);
+    CHECK(found.gates.at(0).left_out == 0);
+    CHECK(found.gates.at(1).left_out == 1);
+    CHECK(found.gates.at(1).result.verdict == gate_verdict::none);
+}
+
 TEST_CASE("gate: each variant has its answers, but twins, and none counts where those differ") {
     std::vector<std::vector<double>> values;
     for (int i = 0; i < 6; ++i)

@@ -185,6 +185,12 @@ TEST_CASE("comparison: blocks that lack a value or are voided are left out of th
     CHECK(made[1].left_out == 2);
     CHECK(made[1].voided == 1);
     CHECK(made[1].ratio.value() == Approx(std::pow(1.21 * 1.22 * 1.24 * 1.25, 0.25)));
+    // What was not run is nothing that is not known.
+    table.blocks[3].is_run = {true, true, false};
+    table.blocks[0].is_run = {true, true, true};
+    const auto unfinished = compare(table, {}).comparisons;
+    CHECK(unfinished[0].left_out == 4);
+    CHECK(unfinished[1].left_out == 1);
 }
 
 TEST_CASE("comparison: never is above every number, and no block with it is left out") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which blocks a verdict rests on: those that stand apart from the others, and whose run that was.
+// Which blocks a verdict rests on: those that stand apart from the others, and whose run that was,
+// and those that it lacks.
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "experiment/figures.hpp"
 #include "experiment/findings.hpp"
 
@@ -76,13 +78,27 @@ void add_outlier(std::vector<remark>& to, const results& of, const analysis& fou
                                   ratio_in_brackets(others))});
 }
 
+// A variant whose bad runs have no value would be the better for them.
+void add_left_out(std::vector<remark>& to, const results& of, const comparison& one) {
+    if (one.left_out == 0) return;
+    to.push_back(
+        {"limit", fmt::format("{} against {}: in {} of {} that are not voided a value is "
+                              "not known, and the verdict is of the others",
+                              in_quotes(of.record.variants[one.variant].name),
+                              in_quotes(of.record.variants[one.baseline].name), one.left_out,
+                              base::format_amount(one.blocks + one.left_out, "block"))});
+}
+
 }  // namespace
 
-std::vector<remark> outlier_remarks(const results& of, const analysis& found) {
+std::vector<remark> block_remarks(const results& of, const analysis& found) {
     std::vector<remark> all;
-    for (const comparison& one : found.verdict().compared.comparisons)
+    std::vector<comparison> pairs = found.verdict().compared.comparisons;
+    if (found.verdict().compared.same) pairs.push_back(*found.verdict().compared.same);
+    for (const comparison& one : pairs)
         add_outlier(all, of, found, one);
-    if (found.verdict().compared.same) add_outlier(all, of, found, *found.verdict().compared.same);
+    for (const comparison& one : pairs)
+        add_left_out(all, of, one);
     return all;
 }
 
