@@ -253,7 +253,7 @@ experiment_charts charts_of(const experiment::results& of, const experiment::ana
     for (const measured_run& one : of.runs) {
         const std::size_t variant = one.run.at.variant;
         const bool is_drawn = std::binary_search(to.drawn.begin(), to.drawn.end(), variant);
-        if (!is_drawn || !one.voids.empty() || one.records.size() <= verdict.program) continue;
+        if (!is_drawn || !is_counted(one, found) || one.records.size() <= verdict.program) continue;
         runs.push_back(&one);
         longest = std::max(longest, one.records[verdict.program].intervals.size());
     }

@@ -174,7 +174,7 @@ std::optional<stats::drift> drift_in(const results& of, const analysis& found) {
     const metric_result& verdict = found.verdict();
     for (std::size_t number = 0; number < of.runs.size(); ++number) {
         const measured_run& one = of.runs[number];
-        if (one.loads.size() <= verdict.program || !one.voids.empty()) continue;
+        if (one.loads.size() <= verdict.program || !is_counted(one, found)) continue;
         const auto value =
             one.loads[verdict.program].values[static_cast<std::size_t>(verdict.about)];
         if (value) runs.push_back({number, one.run.at.block, one.run.at.variant, *value});
@@ -202,13 +202,14 @@ void note_missing_sessions(analysis& to, const measured_run& of) {
 }
 
 // Messages of each interval, mean over a variant's runs.
-std::optional<stats::warmup_check> warmup_of(const results& of, std::size_t variant) {
+std::optional<stats::warmup_check> warmup_of(const results& of, const analysis& found,
+                                             std::size_t variant) {
     if (of.record.verdict.about == metric::capacity) return std::nullopt;  // each trial settles
     std::vector<double> rates;
     std::vector<double> counted;
     std::size_t warmup = 0;
     for (const measured_run& one : of.runs) {
-        if (one.run.at.variant != variant || !one.voids.empty()) continue;
+        if (one.run.at.variant != variant || !is_counted(one, found)) continue;
         if (one.records.size() <= of.record.verdict.program) continue;
         std::size_t at = 0;
         std::size_t warm = 0;
@@ -242,6 +243,13 @@ std::vector<std::optional<double>> typical_of(const stats::metric_table& table) 
     return all;
 }
 
+bool is_counted(const measured_run& one, const analysis& found) {
+    // They stand in order.
+    const auto block =
+        std::ranges::lower_bound(found.blocks, one.run.at.block, {}, &block_result::number);
+    return block != found.blocks.end() && block->voided.empty();
+}
+
 std::size_t analysis::voided() const {
     return static_cast<std::size_t>(std::count_if(
         blocks.begin(), blocks.end(), [](const block_result& one) { return !one.voided.empty(); }));
@@ -266,7 +274,7 @@ analysis analyse(const results& of) {
     if (!to.sizes.empty()) to.growths = growths_in(of, to);
     to.drift = drift_in(of, to);
     for (std::size_t variant = 0; variant < of.record.variants.size(); ++variant)
-        to.warmups.push_back(warmup_of(of, variant));
+        to.warmups.push_back(warmup_of(of, to, variant));
     std::vector<double> flushes;
     for (const measured_run& one : of.runs) {
         if (one.run.flush_median_s) flushes.push_back(*one.run.flush_median_s);

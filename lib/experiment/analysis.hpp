@@ -72,6 +72,9 @@ struct analysis {
 
 [[nodiscard]] analysis analyse(const results& of);
 
+// Whether a run's block is not voided, by itself or by another run.
+[[nodiscard]] bool is_counted(const measured_run& one, const analysis& found);
+
 // See metric_result; of the blocks that are not voided.
 [[nodiscard]] std::vector<std::optional<double>> typical_of(const stats::metric_table& table);
 

@@ -145,14 +145,14 @@ std::vector<cost_figure> cost_figures(const results& of) {
 
 }  // namespace
 
-report::table cost_table(const results& of, const analysis&) {
+report::table cost_table(const results& of, const analysis& found) {
     report::table made{"costs", "What a message cost", {{""}}, {}};
     for (const recorded_variant& one : of.record.variants)
         made.columns.push_back({one.name, report::align::right});
     for (const cost_figure& figure : cost_figures(of)) {
         std::vector<mean> means(of.record.variants.size());
         for (const measured_run& run : of.runs) {
-            if (!run.spent || !run.voids.empty()) continue;
+            if (!run.spent || !is_counted(run, found)) continue;
             double messages = 0;
             for (const load_values& one : run.loads)
                 messages += one.messages;
@@ -167,7 +167,7 @@ report::table cost_table(const results& of, const analysis&) {
         if (known) made.rows.push_back(std::move(row));
     }
     made.note = fmt::format(
-        "means over the runs that count, of the whole machine with its load generator, for each "
+        "means over the blocks that count, of the whole machine with its load generator, for each "
         "message of the measured part{}; busy and requests under way are of the time; the server "
         "is "
         "its processes that were seen, its memory PSS, its wake-ups voluntary context switches",

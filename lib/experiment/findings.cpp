@@ -217,11 +217,11 @@ std::vector<std::string> gate_sentences(const results& of, const analysis& found
 namespace {
 
 // Readers that went away are their variant's, and no reason to leave its run out.
-void add_untold(std::vector<remark>& to, const results& of) {
+void add_untold(std::vector<remark>& to, const results& of, const analysis& found) {
     std::size_t runs = 0;
     const measured_run* first = nullptr;
     for (const measured_run& one : of.runs) {
-        if (one.untold.empty() || !one.voids.empty()) continue;
+        if (one.untold.empty() || !is_counted(one, found)) continue;
         ++runs;
         if (first == nullptr) first = &one;
     }
@@ -282,7 +282,7 @@ std::vector<remark> remarks(const results& of, const analysis& found) {
             {"limit", fmt::format("In {} of {} runs the load generator was held back by its "
                                   "CPU quota, or stopped: the figures are about that, too",
                                   found.held_back, of.runs.size())});
-    add_untold(all, of);
+    add_untold(all, of, found);
     if (found.with_fewer_sessions > 0)
         all.push_back(
             {"limit",

@@ -239,6 +239,8 @@ def test_a_failed_run_voids_its_block_and_is_told(run, folder, shown):
     crosses = [each for each in data_of(page)["ratios"][1]["blocks"] if each["voided"]]
     assert [each["block"] for each in crosses] == [2]
     shown(page)
+    # What the others did in that block is in no mean either.
+    assert {len(each["runs"]) for each in data_of(page)["variants"]} == {3}
 
 
 def test_very_many_variants(run, folder, shown, sized):

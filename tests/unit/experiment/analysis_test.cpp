@@ -3,6 +3,7 @@
 #include "experiment/analysis.hpp"
 
 #include "experiment/capacity.hpp"
+#include "experiment/findings.hpp"
 #include "made_up.hpp"
 #include "support.hpp"
 
@@ -229,6 +230,30 @@ TEST_CASE("analysis: a block with one bad run counts for none of its variants") 
     of.runs.pop_back();
     CHECK(analyse(of).verdict().compared.comparisons.at(0).blocks == 3);
     CHECK(analyse(of).verdict().compared.comparisons.at(0).left_out == 0);
+}
+
+TEST_CASE("analysis: the other runs of a voided block have no part in drift and costs either") {
+    auto of = test::made_up(metric::messages, 1.1, 6);
+    for (measured_run& run : of.runs) {
+        run.records = {test::recorded_load(50)};
+        run.spent.emplace().user_s = 2;
+    }
+    of.runs[5].voids = "because";
+    of.runs[4].loads[0].values[0] = 1000;
+    of.runs[4].records[0] = test::recorded_load(5000);
+    of.runs[4].spent->user_s = 2000;
+    const auto found = analyse(of);
+    for (std::size_t i = 0; i < of.runs.size(); ++i)
+        CHECK(is_counted(of.runs[i], found) == (i != 4 && i != 5));
+    REQUIRE(found.drift.has_value());
+    CHECK(std::abs(found.drift->change) < 0.01);
+    const auto costs = cost_table(of, found);
+    REQUIRE(costs.rows.size() == 1);
+    CHECK(costs.rows[0] == std::vector<std::string>{"processors, user", "2 ms", "2 ms"});
+    // Where no block counts there is no cost.
+    for (measured_run& run : of.runs)
+        run.voids = run.run.at.variant == 0 ? "because" : "";
+    CHECK(cost_table(of, analyse(of)).rows.empty());
 }
 
 TEST_CASE("analysis: typical values are geometric means, or arithmetic ones where there is a 0") {
