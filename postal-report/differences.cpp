@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/run.hpp"
+#include "stats/shown.hpp"
 
 namespace postal::report {
 
@@ -41,21 +43,38 @@ std::vector<std::string> settings(const record& one, const record& reference) {
     return parts;
 }
 
-void add_change(std::vector<std::string>& to, std::string_view name, std::optional<double> now,
-                std::optional<double> reference) {
-    if (!now || !reference) return;
-    const std::string change = show_change(now, reference);
+// A figure as a number, and as it is shown.
+struct shown_figure {
+    std::optional<double> value;
+    std::string text;
+};
+
+void add_change(std::vector<std::string>& to, std::string_view name, const shown_figure& now,
+                const shown_figure& reference) {
+    if (!now.value || !reference.value) return;
+    const std::string change = show_change(now.value, reference.value);
     // " (+7.2 %)" stands behind a number; here it is the number.
-    to.push_back(change.empty() ? fmt::format("{} the same", name)
-                                : fmt::format("{} {}", name, change.substr(2, change.size() - 3)));
+    if (!change.empty())
+        to.push_back(fmt::format("{} {}", name, change.substr(2, change.size() - 3)));
+    else if (*now.value == *reference.value || std::isfinite(*now.value / *reference.value))
+        to.push_back(fmt::format("{} the same", name));
+    else  // no share of nothing
+        to.push_back(fmt::format("{} {} instead of {}", name, now.text, reference.text));
+}
+
+shown_figure rate_of(const record& one) {
+    return {one.rate.mean, stats::measured_text(one.rate, &message_rate::mean) + "/min"};
 }
 
 std::vector<std::string> result_cells(const record& one, const record& reference) {
     std::vector<std::string> parts;
-    add_change(parts, "rate", one.rate.mean, reference.rate.mean);
+    add_change(parts, "rate", rate_of(one), rate_of(reference));
+    const auto latency_of = [](const record& of, time_figure member) {
+        const phase* const main = of.main_phase();
+        return shown_figure{value_of(main, member), show_latency(main, member)};
+    };
     const auto latency = [&](std::string_view name, time_figure member) {
-        add_change(parts, name, value_of(one.main_phase(), member),
-                   value_of(reference.main_phase(), member));
+        add_change(parts, name, latency_of(one, member), latency_of(reference, member));
     };
     latency("p50", &phase::p50);
     latency("p99", &phase::p99);

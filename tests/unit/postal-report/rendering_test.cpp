@@ -108,6 +108,28 @@ TEST_CASE("figures: units, separators and no more digits than mean something") {
     CHECK(report::show_per_second(one, &stats::counts::bytes) == "1.00 KiB/s");
 }
 
+TEST_CASE("rendering: what differs where there is no share of what was before") {
+    struct row {
+        double before;
+        double now;
+        std::string wanted;
+    };
+    for (const auto& [before, now, wanted] : std::vector<row>{
+             {100, 110, "b against a: no option differs; rate +10.0 %"},
+             {100, 0, "b against a: no option differs; rate -100.0 %"},
+             {100.01, 100, "b against a: no option differs; rate the same"},
+             {0, 0, "b against a: no option differs; rate the same"},
+             {0, 14500, "b against a: no option differs; rate 14,500/min instead of 0/min"},
+             {1e-300, 1e300, "instead of"}}) {
+        std::vector<report::record> records(2);
+        records[0].label = "a";
+        records[0].rate.mean = before;
+        records[1].label = "b";
+        records[1].rate.mean = now;
+        CHECK_THAT(report::differences(records).at(0), Catch::Contains(wanted));
+    }
+}
+
 TEST_CASE("figures: a command line can be pasted into a shell") {
     report::record one;
     one.argv = {"postal", "-t", "12", "/tmp/my users", "it's", "", "$(reboot)"};
