@@ -34,16 +34,54 @@ std::size_t behind(std::string_view text, std::size_t at, bool (*is)(char)) {
     return at;
 }
 
+bool is_room(char c) {
+    return base::is_blank(c);
+}
+
+bool is_room_or_line_end(char c) {
+    return base::is_blank(c) || c == '\r' || c == '\n';
+}
+
+// Behind what may stand between two elements of a list; `at` where no comma does.
+std::size_t behind_comma(std::string_view text, std::size_t at) {
+    bool any = false;
+    std::size_t next = at;
+    while (next < text.size()) {
+        if (text[next] == '#') {
+            next = std::min(text.find('\n', next), text.size());
+        } else if (text[next] == ',' || is_room_or_line_end(text[next])) {
+            any = any || text[next] == ',';
+            ++next;
+        } else {
+            break;
+        }
+    }
+    return any ? next : at;
+}
+
+// Behind blanks, and line ends that a shell is told to overlook.
+std::size_t behind_room_of_shell(std::string_view text, std::size_t at) {
+    while (true) {
+        at = behind(text, at, is_room);
+        const std::string_view rest = text.substr(at);
+        if (!rest.starts_with("\\\n") && !rest.starts_with("\\\r\n")) return at;
+        at = text.find('\n', at) + 1;
+    }
+}
+
 // Where the value of the name that ends at `at` begins; npos: none follows.
 std::size_t value_behind(std::string_view text, std::size_t at, bool is_option) {
-    const auto is_room = [](char c) { return base::is_blank(c); };
-    std::size_t next = at < text.size() && is_quote(text[at]) ? at + 1 : at;  // of the name
-    next = behind(text, next, is_room);
+    const bool is_quoted = at < text.size() && is_quote(text[at]);
+    const std::size_t end = is_quoted ? at + 1 : at;
+    std::size_t next = behind(text, end, is_room);
     if (next < text.size() && (text[next] == '=' || text[next] == ':'))
-        return behind(text, next + 1, is_room);
-    const bool next_word = next < text.size() && (next > at || text[next] == ',');
-    if (!is_option || !next_word) return std::string_view::npos;
-    return behind(text, next, [](char c) { return base::is_blank(c) || c == ','; });
+        return behind(text, next + 1, is_quoted ? is_room_or_line_end : is_room);
+    if (!is_option) return std::string_view::npos;
+    // In quotes it is an element of a list, which may go over several lines.
+    const auto is_room_or_comma = [](char c) { return is_room(c) || c == ','; };
+    next = is_quoted ? behind_comma(text, end) : behind(text, end, is_room_or_comma);
+    next = behind_room_of_shell(text, next);
+    return next > at && next < text.size() ? next : std::string_view::npos;
 }
 
 using span = std::pair<std::size_t, std::size_t>;  // [from, to)
@@ -56,6 +94,24 @@ std::size_t closing(std::string_view text, std::size_t from, std::string_view qu
         if (text[at] == '\\' && quote.front() == '"') ++at;
     }
     return text.size();
+}
+
+// Behind a key of TOML with dots of which a part ends at `at`, where an equals sign follows; else
+// `at`.
+std::size_t end_of_key(std::string_view text, std::size_t at) {
+    std::size_t end = at < text.size() && is_quote(text[at]) ? at + 1 : at;
+    for (bool has_dot = false;; has_dot = true) {
+        const std::size_t dot = behind(text, end, is_room);
+        if (dot == text.size() || text[dot] != '.')
+            return has_dot && text.substr(dot, 1) == "=" ? end : at;
+        const std::size_t part = behind(text, dot + 1, is_room);
+        const bool is_quoted = part < text.size() && is_quote(text[part]);
+        const std::size_t next =
+            is_quoted ? std::min(closing(text, part + 1, text.substr(part, 1)) + 1, text.size())
+                      : behind(text, part, is_of_name);
+        if (next == part) return at;
+        end = next;
+    }
 }
 
 std::string_view quote_at(std::string_view text, std::size_t at) {
@@ -185,6 +241,7 @@ class cleaner {
         if (ends_with_api(text_.substr(begin, end - begin)) && text_.substr(end, 1) == " " &&
             base::iequals(text_.substr(end + 1, 3), "key"))
             end = behind(text_, end + 1, is_of_name);
+        end = end_of_key(text_, end);
         const std::string_view name = text_.substr(begin, end - begin);
         const bool is_secret = in_secret_table_ || is_secret_name(name);
         const bool is_option = name.starts_with('-');
