@@ -106,7 +106,7 @@ class auditor {
 
 // A folder of postal-compare's for the same file gets the audit beside it.
 std::optional<refusal> auditor::check_compared() const {
-    const auto text = base::read_file(out_ + "/experiment.json");
+    const auto text = base::read_regular_file(out_ + "/experiment.json");
     if (!text)
         return refusal{
             base::fail("--out: {} is there already, and holds no results of "

@@ -295,7 +295,7 @@ bool conductor::run_block(std::uint64_t block) {
 }
 
 experiment::kept_file conductor::kept(const std::string& name, const std::string& path) const {
-    const auto text = base::read_file(path);
+    const auto text = base::read_regular_file(path);
     return {name, fs::path(path).lexically_relative(out_).string(),
             text ? experiment::sha256_of(*text) : std::string()};
 }

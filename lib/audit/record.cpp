@@ -64,7 +64,7 @@ bool is_audited_folder(const std::string& path) {
 
 base::expected<audit_record> read_audit(const std::string& folder) {
     const std::string path = path_in(folder).string();
-    const auto text = base::read_file(path, largest_record);
+    const auto text = base::read_regular_file(path, largest_record);
     if (!text) return text.error();
     auto record = parse_audit_record(*text);
     if (!record) return base::at(base::printable(path, 300), record.error());

@@ -30,7 +30,7 @@ constexpr std::chrono::nanoseconds drained_step = 200ms;
 
 // The errors of a reader that came to its end; fails where it gave up before.
 base::expected<std::uint64_t> errors_in(const std::string& record) {
-    const auto text = base::read_file(record);
+    const auto text = base::read_regular_file(record);
     if (!text) return text.error();
     const auto read = stats::parse_record(*text);
     const stats::counter* const errors = stats::find_counter(stats::all_counters(), "errors");

@@ -35,6 +35,21 @@ expected<std::string> read_file(const std::string& path, std::uint64_t most) {
     return read_descriptor(file.get(), path, most);
 }
 
+expected<std::string> read_regular_file(const std::string& path, std::uint64_t most) {
+    // A FIFO that nobody writes to would be waited for.
+    const file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (!file.is_open()) return cannot_read(path, errno);
+    return read_regular_descriptor(file.get(), path, most);
+}
+
+expected<std::string> read_regular_descriptor(int number, const std::string& name,
+                                              std::uint64_t most) {
+    struct stat about {};
+    if (::fstat(number, &about) != 0) return cannot_read(name, errno);
+    if (!S_ISREG(about.st_mode)) return wrong(name, "is no plain file");
+    return read_descriptor(number, name, most);
+}
+
 expected<std::string> read_descriptor(int number, const std::string& name, std::uint64_t most) {
     struct stat about {};
     if (::fstat(number, &about) != 0) return cannot_read(name, errno);

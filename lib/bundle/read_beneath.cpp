@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,10 +29,7 @@ base::expected<std::optional<std::string>> read_if_beneath(const std::string& fo
         static_cast<int>(::syscall(SYS_openat2, within.get(), name.c_str(), &how, sizeof how)));
     if (!file.is_open() && (errno == ENOENT || errno == ELOOP)) return std::nullopt;
     if (!file.is_open()) return base::fail("{}: {}", path, base::system_message(errno));
-    struct stat is {};
-    if (::fstat(file.get(), &is) != 0 || !S_ISREG(is.st_mode))
-        return base::fail("{}: is no plain file", path);
-    auto text = base::read_descriptor(file.get(), folder + "/" + name, most);
+    auto text = base::read_regular_descriptor(file.get(), folder + "/" + name, most);
     if (!text) return text.error();
     return {boost::system::in_place_value, std::move(*text)};
 }

@@ -187,7 +187,7 @@ done run_for_speed::check_lingers(const load_result& one, const stats::run_recor
 done run_for_speed::keep_announced() {
     double from_s = 0;
     for (const load_result& one : result_.loads) {
-        const auto text = base::read_file(one.record, largest_load_record);
+        const auto text = base::read_regular_file(one.record, largest_load_record);
         if (!text) return text.error();
         const auto record = stats::parse_record(*text);
         if (!record) return base::at(one.record, record.error());

@@ -143,7 +143,7 @@ void leave_out_shared(std::vector<recorded_run>& runs, results& into) {
 
 const file_source& from_disk() {
     static const file_source read = [](const std::string& path, std::uint64_t most) {
-        return base::read_file(path, most);
+        return base::read_regular_file(path, most);
     };
     return read;
 }

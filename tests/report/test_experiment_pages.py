@@ -4,6 +4,7 @@ import csv
 import html
 import io
 import json
+import os
 import re
 import time
 
@@ -238,9 +239,9 @@ def test_a_failed_run_voids_its_block_and_is_told(run, folder, shown):
     assert "Block 2 is voided: noatime: server: ended with status 1" in page
     crosses = [each for each in data_of(page)["ratios"][1]["blocks"] if each["voided"]]
     assert [each["block"] for each in crosses] == [2]
-    shown(page)
     # What the others did in that block is in no mean either.
     assert {len(each["runs"]) for each in data_of(page)["variants"]} == {3}
+    shown(page)
 
 
 def test_very_many_variants(run, folder, shown, sized):
@@ -280,6 +281,9 @@ def test_a_damaged_file_is_said_loudly(run, folder, shown):
     page = run(made, "--html", "-").stdout
     assert "delivery.json: cannot be read" in page and "its records are missing" in page
     shown(page)
+    # Nobody waits for who writes into it.
+    os.mkfifo(victim)
+    assert "delivery.json: is no plain file" in run(made).stdout
 
 
 def test_a_pair_told_apart_is_the_first_that_is_read(run, folder, shown):

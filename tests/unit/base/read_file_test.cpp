@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/read_file.hpp"
 
+#include "../temporary_folder.hpp"
 #include "base/file_descriptor.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
@@ -40,6 +42,19 @@ TEST_CASE("read_file: a refusal names the file and the reason") {
         CHECK(text.error().message == one.wanted);
     }
     CHECK(read_file("/dev/null")->empty());
+}
+
+TEST_CASE("read_file: what another file names is a regular file, and nobody waits for a FIFO") {
+    const test::temporary_folder here;
+    const std::string fifo = here / "fifo";
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    for (const std::string& path : {fifo, std::string("/tmp"), std::string("/dev/null")})
+        CHECK(read_regular_file(path).error().message == path + ": is no plain file");
+    CHECK(read_regular_file(here / "none").error().message.ends_with("No such file or directory"));
+    const std::string file = here / "file";
+    std::ofstream(file) << "four";
+    CHECK(read_regular_file(file, 4).value() == "four");
+    CHECK(read_regular_file(file, 3).has_error());
 }
 
 TEST_CASE("read_file: a pipe is read to its end") {
