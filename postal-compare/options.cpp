@@ -5,6 +5,7 @@
 #include "base/units.hpp"
 #include "cli/binders.hpp"
 #include "experiment/command_line.hpp"
+#include "experiment/measurable.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,6 +58,26 @@ base::expected<void> check(const options& given) {
     // Who goes on with an experiment has its gates in the record.
     if (!given.junit.empty() && given.gates.empty() && !given.resume)
         return base::fail("--junit: is for the answers of gates; give --gate, such as rate>-5%");
+    return {};
+}
+
+// What no run could answer.
+base::expected<void> check_measured(const options& given, const experiment::experiment& of) {
+    const experiment::metric judged = of.verdict.about;
+    if (const std::string why = why_unmeasured(judged, of); !why.empty())
+        return base::fail("{}: [verdict] metric: {} {}", of.file, name_of(judged), why);
+    for (const experiment::gate& one : given.gates) {
+        const experiment::metric asked = one.of(of.verdict);
+        if (const std::string why = why_unmeasured(asked, of); !why.empty())
+            return base::fail("--gate: {} {}", name_of(asked), why);
+    }
+    const bool has_other = std::any_of(of.variants.begin() + 1, of.variants.end(),
+                                       [](const auto& one) { return !one.same_as; });
+    if (!given.gates.empty() && given.baseline.empty() && !has_other)
+        return base::fail(
+            "--gate: compares variants with the first one, and {} has no other, or only one that "
+            "is the same (same_as); --baseline compares with results that were kept",
+            of.file);
     return {};
 }
 
@@ -121,7 +142,7 @@ cli::program describe_program(options& into) {
          {.names = "--blocks",
           .value = "N",
           .help = "how often each variant runs",
-          .set = cli::count(into.blocks, 1)},
+          .set = cli::count(into.blocks, 1, stats::most_blocks)},
          experiment::seed_option(into, "of the order of the runs and of the mail"),
          {.names = "--until-width",
           .value = "SHARE",
@@ -132,7 +153,7 @@ cli::program describe_program(options& into) {
          {.names = "--max-blocks",
           .value = "N",
           .help = "with --until-width: the most blocks; the experiment's blocks without it",
-          .set = cli::count(into.max_blocks, 1)},
+          .set = cli::count(into.max_blocks, 1, stats::most_blocks)},
          {.names = "--overwrite",
           .help = "make file systems also on devices that hold one which this experiment did not "
                   "make; what is there is lost",
@@ -204,12 +225,11 @@ base::expected<void> apply(const options& given, experiment::experiment& to) {
                 "first",
                 base::printable(name, 100));
     }
-    if (!given.gates.empty() && given.baseline.empty() && to.variants.size() < 2)
-        return base::fail(
-            "--gate: compares variants with the first one, and {} has no other; --baseline "
-            "compares "
-            "with results that were kept",
-            to.file);
+    if (load.blocks * to.variants.size() > experiment::most_runs)
+        return base::fail("{} blocks of {} variants are more than {} runs: give fewer --blocks",
+                          load.blocks, to.variants.size(),
+                          base::format_count(experiment::most_runs));
+    if (const auto checked = check_measured(given, to); !checked) return checked;
     if (load.warmup >= load.duration)
         return base::fail("--warmup: {} is no shorter than the run of {}, of which it is a part",
                           base::format_duration(load.warmup), base::format_duration(load.duration));

@@ -25,7 +25,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t largest_file = 1 << 20;
-constexpr std::uint64_t most_blocks = 1000;
 
 bool is_name(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -130,8 +129,8 @@ void read_load(section of, load& into) {
         of.refuse("warmup", "a search has none, for each of its trials settles first");
     else if (into.warmup >= into.duration)
         of.refuse("warmup", "is no shorter than the duration, of which it is a part");
-    if (into.blocks == 0 || into.blocks > most_blocks)
-        of.refuse("blocks", fmt::format("want 1 to {}", most_blocks));
+    if (into.blocks == 0 || into.blocks > stats::most_blocks)
+        of.refuse("blocks", fmt::format("want 1 to {}", stats::most_blocks));
 }
 
 void read_verdict(section of, experiment& into) {

@@ -79,6 +79,7 @@ struct server {
 };
 
 inline constexpr std::size_t most_variants = 1000;
+inline constexpr std::size_t most_runs = 100'000;  // that a record may have
 
 struct variant {
     std::string name{};

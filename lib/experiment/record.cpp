@@ -16,7 +16,6 @@ namespace {
 // Far beyond what anybody has waited for; what is done for each variant in each block, and for
 // each device of a run, has an end.
 constexpr std::size_t most_programs = 100;
-constexpr std::size_t most_runs = 100000;
 constexpr std::size_t most_devices = 1000;
 
 // What a record names is read: nothing outside its own folder.

@@ -19,6 +19,7 @@ options parsed(const std::vector<std::string>& words) {
 
 experiment::experiment two_variants() {
     experiment::experiment made;
+    made.offered.programs = {{.name = "p", .run = {.words = {"postal"}}}};
     made.variants = {{.name = "a"}, {.name = "b=c"}};
     return made;
 }
@@ -96,6 +97,13 @@ TEST_CASE("postal-compare options: what is refused, in one line") {
         {{"--until-width", "101%", "x"}, "is no width"},
         {{"--until-width", "nan", "x"}, "is no width"},
         {{"--blocks", "0", "x"}, "--blocks"},
+        {{"--blocks", "1001", "x"}, "--blocks"},
+        {{"--until-width", "2%", "--max-blocks", "1001", "x"}, "--max-blocks"},
+        {{"--gate", "announced_p50<+5%", "x"},
+         "--gate: announced_p50 is told by a ledger; [load] wants ledger = true"},
+        {{"--gate", "rate>-5%", "--gate", "idle_cpu<+5%", "x"},
+         "--gate: idle_cpu is of sessions that wait, where each program is rabid with --watch"},
+        {{"--gate", "flushes<+5%", "x"}, "--gate: flushes is of the device of [storage], which"},
         {{"--duration", "20s", "x"}, "--warmup: 30s is no shorter than the run of 20s"},
     };
     for (const auto& [words, named] : table) {
@@ -106,6 +114,54 @@ TEST_CASE("postal-compare options: what is refused, in one line") {
         CHECK(said.find('\n') == std::string::npos);
     }
     CHECK(refusal({"--expect", "b=c=none", "x"}).empty());
+}
+
+TEST_CASE("postal-compare options: what no run could answer is refused") {
+    struct row {
+        void (*change)(experiment::experiment&);
+        std::string gate;
+        std::string said;
+    };
+    const auto watch = [](experiment::experiment& one) {
+        one.offered.programs = {{.name = "r", .run = {.words = {"rabid", "--watch"}}}};
+    };
+    const std::vector<row> table{
+        {[](auto&) {}, "rate>-5%", ""},
+        {[](auto& one) { one.variants[1].same_as = 0; }, "rate>-5%",
+         "--gate: compares variants with the first one, and x has no other, or only one that is"},
+        {[](auto& one) { one.variants.pop_back(); }, "rate>-5%",
+         "--gate: compares variants with the first one, and x has no other, or only one that is"},
+        {[](auto& one) { one.verdict.about = experiment::metric::announced_p99; }, "",
+         "x: [verdict] metric: announced_p99 is told by a ledger; [load] wants ledger = true"},
+        {[](auto& one) { one.offered.ledger = true; }, "announced_p99<+5%", ""},
+        {watch, "idle_memory<+5%", ""},
+        {[](auto& one) { one.variants[0].on.wanted = true; }, "written<+5%",
+         "--gate: written is of the device of [storage]"},
+        {[](auto& one) { one.variants[0].on.wanted = one.variants[1].on.wanted = true; },
+         "written<+5%", ""},
+        {[](auto& one) {
+             one.offered.search.emplace();
+             one.verdict.about = experiment::metric::capacity;
+             one.offered.warmup = {};
+         },
+         "p99<+5%", "--gate: p99 is of runs at one rate, and [capacity] searches"},
+        {[](auto& one) {
+             one.variants.resize(200);
+             one.offered.blocks = 501;
+         },
+         "", "501 blocks of 200 variants are more than 100,000 runs"},
+    };
+    for (const auto& [change, gate, said] : table) {
+        auto to = two_variants();
+        to.file = "x";
+        change(to);
+        std::vector<std::string> words{"x"};
+        if (!gate.empty()) words.insert(words.end(), {"--gate", gate});
+        const auto applied = compare::apply(parsed(words), to);
+        INFO(said);
+        CHECK(applied.has_value() == said.empty());
+        if (!applied) CHECK(applied.error().message.find(said) == 0);
+    }
 }
 
 TEST_CASE("postal-compare options: a search has no warm-up and no length of its own") {
@@ -120,6 +176,7 @@ TEST_CASE("postal-compare options: a search has no warm-up and no length of its 
     auto to = two_variants();
     to.offered.search.emplace();
     to.offered.warmup = {};
+    to.verdict.about = experiment::metric::capacity;
     REQUIRE(compare::apply(parsed({"--duration", "3m", "x"}), to).has_value());
     CHECK(to.offered.duration == 3min);
 }
