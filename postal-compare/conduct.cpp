@@ -77,7 +77,7 @@ class conductor {
 
   private:
     std::optional<refusal> open_folder();
-    base::expected<void> read_baseline(const experiment::experiment_record& now);
+    base::expected<void> read_baseline();
     base::expected<void> resume_record();
     void describe_experiment(experiment::experiment_record& to) const;
     void fill_record(std::uint64_t seed, const std::vector<std::string>& argv);
@@ -132,18 +132,9 @@ base::expected<void> conductor::resume_record() {
     if (!read) return read.error();
     const auto taken = take_up(read->record, given_, ask_versions(), whole_);
     if (!taken) return taken.error();
+    if (const auto compared = read_baseline(); !compared) return compared;
     for (const std::string& one : read->damaged)
         here_.say(one);
-    const std::string& baseline = read->record.baseline;
-    if (!given_.gates.empty() && given_.baseline.empty() && !baseline.empty())
-        return base::fail(
-            "--resume: its gates compare with the results in {}; give --baseline, too, or leave "
-            "--gate out",
-            base::printable(baseline, 300));
-    if (!given_.junit.empty() && given_.gates.empty() && read->record.gates.empty())
-        return base::fail(
-            "--junit: is for the answers of gates, and it was begun without; give "
-            "--gate, such as rate>-5%");
     results_ = std::move(*read);
     if (!given_.gates.empty()) {
         results_.record.gates = texts_of(given_.gates);
@@ -182,8 +173,11 @@ void conductor::fill_record(std::uint64_t seed, const std::vector<std::string>& 
     to.versions = ask_versions();
 }
 
-base::expected<void> conductor::read_baseline(const experiment::experiment_record& now) {
+// Of runs as long as these, which of an experiment that goes on its record says.
+base::expected<void> conductor::read_baseline() {
     if (given_.baseline.empty()) return {};
+    experiment::experiment_record now;
+    describe_experiment(now);
     auto read = experiment::read_kept(given_.baseline, now, out_);
     if (!read) return base::fail("--baseline: {}", read.error().message);
     for (const std::string& one : read->left_out)
@@ -199,7 +193,9 @@ std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<st
     describe_experiment(pending.record);
     if (!given_.gates.empty())
         if (const auto written = write_junit(pending); !written) return refusal{written.error()};
-    if (const auto read = read_baseline(pending.record); !read) return refusal{read.error()};
+    const bool goes_on = given_.resume && experiment::is_results_folder(out_);
+    if (const auto read = goes_on ? base::expected<void>{} : read_baseline(); !read)
+        return refusal{read.error()};
     if (auto refused = open_folder()) return refused;
     // What an earlier program left running would be taken for somebody else's.
     if (!given_.resume) {
@@ -223,9 +219,8 @@ std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<st
         if (!checked) return refusal{checked.error()};
     }
     // It may have been killed before there was a record.
-    if (given_.resume && experiment::is_results_folder(out_)) {
-        const auto resumed = resume_record();
-        if (!resumed) return refusal{resumed.error()};
+    if (goes_on) {
+        if (const auto resumed = resume_record(); !resumed) return refusal{resumed.error()};
     } else {
         fill_record(seed, argv);
     }

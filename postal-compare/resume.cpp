@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "postal-compare/resume.hpp"
 
+#include "base/text.hpp"
 #include "experiment/going_on.hpp"
 
 #include <chrono>
@@ -13,12 +14,26 @@ std::chrono::nanoseconds nanoseconds(double seconds) {
     return std::chrono::nanoseconds(std::llround(seconds * 1e9));
 }
 
+base::expected<void> check_gates(const experiment::experiment_record& begun, const options& given) {
+    if (!given.gates.empty() && given.baseline.empty() && !begun.baseline.empty())
+        return base::fail(
+            "--resume: its gates compare with the results in {}; give --baseline, too, or leave "
+            "--gate out",
+            base::printable(begun.baseline, 300));
+    if (!given.junit.empty() && given.gates.empty() && begun.gates.empty())
+        return base::fail(
+            "--junit: is for the answers of gates, and it was begun without; give "
+            "--gate, such as rate>-5%");
+    return {};
+}
+
 }  // namespace
 
 base::expected<void> take_up(const experiment::experiment_record& begun, const options& given,
                              const versions& now, experiment::experiment& whole) {
-    const auto same = experiment::check_same_experiment(
+    auto same = experiment::check_same_experiment(
         "--resume", {begun.text, begun.variants, begun.seed}, whole, given.seed);
+    if (same) same = check_gates(begun, given);
     if (!same) return same;
     if (const auto other = experiment::machine_difference(begun.host, begun.versions, now))
         return base::fail("--resume: {}: begin anew with another --out", *other);

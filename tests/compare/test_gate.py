@@ -146,6 +146,14 @@ def test_against_results_that_were_kept(experiment, programs):
     refused = day(5, "--duration", "700ms")
     assert refused.status == 1 and f"--baseline: {days}/0 has runs of 0.6 s of which 0 s are left out, and here " in refused.stderr
     assert not (days / "5").exists()
+    # Who goes on has the durations of the record.
+    shorter = experiment.folder / "shorter"
+    shorter.mkdir()
+    begun = ["--gate", "p50<+20%", "--baseline", shorter, experiment.file]
+    for number in range(2):
+        assert run([programs.postal_compare, "--out", shorter / str(number), "--duration", "300ms", *begun]).status == 4
+    again = run([programs.postal_compare, "--resume", "--out", shorter / "1", *begun])
+    assert again.status == 4 and "1 kept result of which it is known" in " ".join(again.stdout.split()), again.stderr
 
 
 @pytest.mark.parametrize("options, says", [
