@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/run.hpp"
+#include "postal-report/search.hpp"
 #include "stats/shown.hpp"
 
 namespace postal::report {
@@ -66,7 +67,22 @@ shown_figure rate_of(const record& one) {
     return {one.rate.mean, stats::measured_text(one.rate, &message_rate::mean) + "/min"};
 }
 
+// A search's rate, latency and errors are of all its trials, and say nothing of what it found.
+std::vector<std::string> search_cells(const record& one, const record& reference) {
+    if (!one.search || !reference.search) return {};
+    const std::string both =
+        fmt::format("{} instead of {}", found_text(one), found_text(reference));
+    const auto now = found_in(one).rate;
+    const auto before = found_in(reference).rate;
+    if (!now || !before || !(*before > 0) || one.search->unit != reference.search->unit)
+        return {"found " + both};
+    const std::string change = show_change(now, before);
+    if (change.empty()) return {"found rate the same"};
+    return {fmt::format("found rate {}: {}", change.substr(2, change.size() - 3), both)};
+}
+
 std::vector<std::string> result_cells(const record& one, const record& reference) {
+    if (one.search || reference.search) return search_cells(one, reference);
     std::vector<std::string> parts;
     add_change(parts, "rate", rate_of(one), rate_of(reference));
     const auto latency_of = [](const record& of, time_figure member) {

@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/run.hpp"
+#include "postal-report/search.hpp"
 #include "postal-report/words.hpp"
 
 namespace postal::report {
@@ -61,7 +62,7 @@ result_card card_of(const record& one) {
     result_card made{stats::measured_text(one.rate, &message_rate::mean), "messages/min",
                      confidence_line(one)};
     if (one.search) {
-        const auto stands = capacity::standing_of(one.search->result, one.search->result.limiting);
+        const auto stands = found_in(one);
         made.value = stands.rate ? base::format_measured(*stands.rate) : unknown;
         made.unit = one.search->unit + "/s";
         made.note = one.search->sentence;
@@ -93,12 +94,34 @@ std::string warning_of(const record& one) {
     return one.generator.verdict == generator_verdict::held_back ? "held back" : "";
 }
 
+// What a lane's bar is as long as; of a search nothing is but what it found.
+std::optional<double> drawn_rate(const record& one) {
+    if (!one.search) return one.rate.mean;
+    const auto found = found_in(one).rate;
+    return found ? std::optional(*found * 60) : std::nullopt;
+}
+
 lane lane_of(const record& one, const record& reference, double highest) {
+    const auto drawn = drawn_rate(one);
+    const bool are_alike = one.search && reference.search
+                               ? one.search->unit == reference.search->unit
+                               : !one.search && !reference.search;
+    if (one.search) {
+        const auto stands = found_in(one);
+        lane made{.name = one.label,
+                  .value = stands.rate ? base::format_measured(*stands.rate) : unknown,
+                  .unit = one.search->unit + "/s",
+                  .of_longest = highest > 0 ? drawn.value_or(0) / highest : 0.0,
+                  .details = {{"search", found_text(one)}}};
+        if (&one != &reference && are_alike)
+            made.change = show_change(drawn, drawn_rate(reference));
+        return made;
+    }
     lane made{.name = one.label,
               .value = stats::measured_text(one.rate, &message_rate::mean),
               .unit = "/min",
-              .of_longest = highest > 0 ? one.rate.mean.value_or(0) / highest : 0.0};
-    if (&one != &reference) made.change = show_change(one.rate.mean, reference.rate.mean);
+              .of_longest = highest > 0 ? drawn.value_or(0) / highest : 0.0};
+    if (&one != &reference && are_alike) made.change = show_change(drawn, drawn_rate(reference));
     made.details = {{"p50", show_latency(one.main_phase(), &phase::p50)},
                     {"p99", show_latency(one.main_phase(), &phase::p99)},
                     {std::string(counted_word(one)), base::format_count(one.totals.messages)},
@@ -114,8 +137,12 @@ block headline(const std::vector<record>& records) {
     if (records.size() == 1) return card_of(records.front());
     double highest = 0;
     for (const record& one : records)
-        highest = std::max(highest, one.rate.mean.value_or(0));
-    lanes made{fmt::format("Messages {} a minute", counted_word(records)), {}};
+        highest = std::max(highest, drawn_rate(one).value_or(0));
+    const auto searches = [](const record& one) { return one.search.has_value(); };
+    lanes made{std::ranges::all_of(records, searches)
+                   ? "The highest rate that was found"
+                   : fmt::format("Messages {} a minute", counted_word(records)),
+               {}};
     for (const record& one : records)
         made.each.push_back(lane_of(one, records.front(), highest));
     return made;

@@ -89,6 +89,19 @@ capacity::goal_standing marked_bounds(const search_record& of) {
 
 }  // namespace
 
+capacity::goal_standing found_in(const record& one) {
+    return one.search ? marked_bounds(*one.search) : capacity::goal_standing{};
+}
+
+std::string found_text(const record& one) {
+    const capacity::goal_standing stands = found_in(one);
+    if (!stands.rate) return std::string(stands.result);
+    std::string text = fmt::format("{} {}/s", load_text(stands.rate), one.search->unit);
+    if (stands.lower && stands.upper)
+        text += fmt::format(" ({} to {})", load_text(stands.lower), load_text(stands.upper));
+    return text;
+}
+
 std::string found_sentence(const record& one) {
     return one.search ? one.search->sentence : std::string{};
 }

@@ -17,7 +17,10 @@ namespace postal::report {
 namespace {
 
 compared_row latency_figure(std::string name, time_figure member) {
-    const auto value = [member](const record& one) { return value_of(one.main_phase(), member); };
+    // Of a search it is of all its trials, which no two have alike.
+    const auto value = [member](const record& one) {
+        return one.search ? std::nullopt : value_of(one.main_phase(), member);
+    };
     return {std::move(name),
             [member](const record& one) { return show_latency(one.main_phase(), member); }, value};
 }
@@ -155,7 +158,7 @@ table result_table(const std::vector<record>& records) {
               return one.rate.mean ? stats::measured_text(one.rate, &message_rate::mean) + " /min"
                                    : std::string{unknown};
           },
-          [](const record& one) { return one.rate.mean; }},
+          [](const record& one) { return one.search ? std::nullopt : one.rate.mean; }},
          {"lowest and highest interval", show_range},
          {std::string{counted_word(records)},
           [](const record& one) { return base::format_count(one.totals.messages) + " messages"; }},

@@ -22,6 +22,10 @@ table trial_table(const record& one);
 // Of one record: latency, what was lost, and the backlog against the rate.
 std::vector<chart> search_charts(const record& one);
 std::string search_data(const record& one);
+// Of the goal that decides; without a search there is no number.
+capacity::goal_standing found_in(const record& one);
+// "80.1 messages/s (79.2 to 81)" of what was found, or why there is no number: "unstable".
+std::string found_text(const record& one);
 // "406 messages/s (397 to 415), limited by errors"; empty without a search.
 std::string found_sentence(const record& one);
 

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "postal-report/chart_data.hpp"
+#include "postal-report/run.hpp"
 #include "postal-report/search.hpp"
 #include "printed.hpp"
 #include "report/table.hpp"
@@ -101,6 +102,50 @@ TEST_CASE("search: where one goal is unstable no other is confirmed") {
     CHECK(shown.rows.at(1).at(1) == "not confirmed");
     one.search->result.end = search_end::found;
     CHECK(report::goal_table({one}).rows.at(1).at(1) == "found");
+}
+
+TEST_CASE("search: two of them are compared by what they found, and not by their trials") {
+    struct row {
+        double rate;
+        search_end end;
+        std::string wanted;
+        std::string change;
+    };
+    for (const auto& [rate, end, wanted, change] : std::vector<row>{
+             {808, search_end::found,
+              "found rate +100.0 %: 808 messages/s (800 to 816) instead of 404 messages/s (400 to "
+              "408)",
+              " (+100.0 %)"},
+             {404, search_end::found, "no option differs; found rate the same", ""},
+             {404, search_end::unstable, "found unstable instead of 404 messages/s (400 to 408)",
+              ""}}) {
+        INFO(wanted);
+        std::vector<report::record> records{searched(search_end::found), searched(end)};
+        records[0].label = "a";
+        records[1].label = "b";
+        records[0].rate.mean = 100;
+        records[1].rate.mean = 900;
+        records[1].totals.error_events = 5;
+        records[1].generator.verdict = stats::generator_verdict::machine_full;
+        capacity::goal_result& found = records[1].search->result.goals[0];
+        found.rate = rate;
+        found.lower = rate / 404 * 400;
+        found.upper = rate / 404 * 408;
+        const std::string said = report::differences(records).at(0);
+        CHECK_THAT(said, Contains(wanted));
+        CHECK_THAT(said, !Contains("errors") && !Contains("+800"));
+        const auto lanes = std::get<report::lanes>(report::headline(records));
+        CHECK(lanes.title == "The highest rate that was found");
+        CHECK(lanes.each[0].unit == "messages/s");
+        CHECK(lanes.each[1].change == change);
+        CHECK(lanes.each[1].details.size() == 1);
+        const auto result = report::result_table(records);
+        CHECK(result.rows[0][2] == "900 /min");
+        // One that did not search is no measure for one that did.
+        records[0].search.reset();
+        CHECK(report::differences(records).at(0) == "b against a: no option differs");
+        CHECK(std::get<report::lanes>(report::headline(records)).each[1].change.empty());
+    }
 }
 
 TEST_CASE("search: what the charts draw has names") {
