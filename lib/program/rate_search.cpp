@@ -190,6 +190,7 @@ capacity::trial_output rate_search::output(nanoseconds now) const {
     made.duration_s = base::seconds_of(times.end() - times.measured);
     made.took_s = base::seconds_of(now - times.begin + lead_of(of_.processes));
     made.began_with_backlog = now_->began_with_backlog;
+    made.failed_to_connect = flows_.front().failed_to_connect();
     made.queue_counted = queue_.is_known();
     return made;
 }

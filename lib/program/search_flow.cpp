@@ -109,7 +109,12 @@ stats::generator_verdict search_flow::verdict() const {
     return did.may_be_judged() ? stats::judge(did) : stats::generator_verdict::none;
 }
 
+bool search_flow::failed_to_connect() const {
+    return generator_.counts.errors.classes().connect > 0;
+}
+
 void search_flow::note_missed(const capacity::trial_flow& seen) {
+    if (failed_to_connect()) return;  // and what was due waited for that
     for (const capacity::trial_batch& batch : seen.batches)
         all_were_busy_ =
             all_were_busy_ || batch.backlog - batch.queued > of_.sessions * of_.at_once;

@@ -64,6 +64,9 @@ class search_flow {
                               const std::function<std::uint64_t(std::size_t)>& queued) const;
     [[nodiscard]] stats::generator_verdict verdict() const;
 
+    // A session of the trial that goes on, or was the last, had no connection.
+    [[nodiscard]] bool failed_to_connect() const;
+
     // What it missed says, where all its sessions were busy, that more of them may carry more.
     void note_missed(const capacity::trial_flow& seen);
     [[nodiscard]] std::optional<std::uint64_t> sessions_busy() const {

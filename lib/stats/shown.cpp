@@ -107,4 +107,10 @@ std::string threshold_value_text(const threshold_result& result) {
     return base::format_number(*result.value) + (result.unit.empty() ? "" : " ") + result.unit;
 }
 
+std::string threshold_text(const threshold_result& result) {
+    if (result.value) return threshold_value_text(result);
+    return result.expression.starts_with("find-rate") ? "no rate was found"
+                                                      : "nothing was measured";
+}
+
 }  // namespace postal::stats

@@ -49,5 +49,8 @@ namespace postal::stats {
 // "412 us", "0.12 %", "1,234 messages/min", or a count, below a hundred with its fraction; empty
 // where nothing was measured.
 [[nodiscard]] std::string threshold_value_text(const threshold_result& result);
+// The same, or why there is none: of what a search was to find (--at-least) there may be bounds all
+// the same.
+[[nodiscard]] std::string threshold_text(const threshold_result& result);
 
 }  // namespace postal::stats

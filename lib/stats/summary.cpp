@@ -297,8 +297,7 @@ std::string threshold_lines(const std::vector<threshold_result>& thresholds) {
     std::string text;
     for (const auto& one : thresholds) {
         text += row(one.passed ? "passed" : "NOT MET",
-                    fmt::format("{}: {}", one.expression,
-                                one.value ? threshold_value_text(one) : "nothing was measured"));
+                    fmt::format("{}: {}", one.expression, threshold_text(one)));
     }
     return text;
 }

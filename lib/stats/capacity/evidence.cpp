@@ -287,7 +287,7 @@ std::string reason_text(const judgement& of, std::string_view unit) {
         case loss_reason::errors:
             return share + " % lost, most of them by errors";
         case loss_reason::not_started:
-            return share + " % lost, most of them not offered: no session was free";
+            return share + " % lost, most of them not offered: no session could begin them";
         case loss_reason::not_finished:
             return share + " % lost, most of them not finished in time";
         case loss_reason::backlog:

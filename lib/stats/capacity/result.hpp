@@ -106,7 +106,7 @@ enum class search_end : std::uint8_t {
     generator_limited,  // and the search could not go on
     machine_full,
     queue_stays,    // trials began with a backlog, again and again
-    nothing_ended,  // in time, of two trials, of which the second began with a backlog
+    nothing_ended,  // in time, of two trials; the second began with a backlog or had no server
     out_of_time,
     out_of_trials,
     interrupted,

@@ -159,6 +159,7 @@ bool search::ask_to_confirm() {
 void search::add(trial_output seen) {
     const trial_input asked = *next_;
     const bool irregular = seen.began_with_backlog;
+    const bool unreached = seen.failed_to_connect;
     const trial_validity validity = seen.validity;
     silent_ = anything_ended(seen) ? 0 : silent_ + 1;
     search_trial trial{asked, std::move(seen), used_s_, {}};
@@ -169,8 +170,10 @@ void search::add(trial_output seen) {
 
     invalid_ = validity == trial_validity::valid ? 0 : invalid_ + 1;
     irregular_ = irregular ? irregular_ + 1 : 0;
-    // Where it was asked for far too much, what was not begun is gone, and leaves no backlog.
-    if (irregular && silent_ >= most_silent) return finish(search_end::nothing_ended);
+    // Where it was asked for far too much, what was not begun is gone, and leaves no backlog; so it
+    // is where there is no server.
+    if ((irregular || unreached) && silent_ >= most_silent)
+        return finish(search_end::nothing_ended);
     if (irregular_ >= most_irregular) return finish(search_end::queue_stays);
     if (invalid_ >= most_invalid) return could_not(validity);
     if (confirming_ && trials_.trials().back().seen.counts())

@@ -109,6 +109,7 @@ struct trial_output : trial_flow {
     std::vector<goal_losses> goals;
     bool queue_counted = false;
     bool began_with_backlog = false;  // of an earlier trial: it is irregular, and does not count
+    bool failed_to_connect = false;   // a session of the program that searches
     trial_validity validity = trial_validity::valid;
     std::vector<trial_flow> beside{};
 

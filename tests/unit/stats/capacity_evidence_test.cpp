@@ -162,7 +162,8 @@ TEST_CASE("capacity: what was intended and not offered is lost, and so is what n
     CHECK(said.loss_ratio == Approx(0.03));
     CHECK(said.shown == loss_class::high);
     CHECK(said.reason == loss_reason::not_started);
-    CHECK(reason_text(said) == "3.00 % lost, most of them not offered: no session was free");
+    CHECK(reason_text(said) ==
+          "3.00 % lost, most of them not offered: no session could begin them");
     less.goals[0] = {.on_time = 7760, .not_finished = 240};
     CHECK(judged(less).loss_ratio == Approx(0.03));
     CHECK(judged(less).reason == loss_reason::not_finished);

@@ -141,12 +141,14 @@ TEST_CASE("capacity: a trial that began with a backlog does not count") {
 }
 
 TEST_CASE("capacity: two trials of which nothing ends, well or not, are enough") {
+    const bool is_there = GENERATE(true, false);
     server of;
     search one(input());
     for (int i = 0; i < 2; ++i) {
         REQUIRE(one.next().has_value());
         auto seen = simulated::perform(of, *one.next(), {1});
-        seen.began_with_backlog = i > 0;
+        seen.began_with_backlog = is_there && i > 0;
+        seen.failed_to_connect = !is_there;
         for (goal_losses& of_goal : seen.goals)
             of_goal = {.not_started = of_goal.due() / 2,
                        .not_finished = of_goal.due() - of_goal.due() / 2};
