@@ -47,9 +47,9 @@ void check_goals(section& of, const std::vector<std::string>& goals, const load_
     for (const std::string& one : goals) {
         if (base::trim(one).empty())
             return of.refuse("goal", "is empty; want a promise such as \"p99(message)<1s\"");
-        const auto goal = capacity::parse_goal(one, set, phases);
+        const auto goal = capacity::parse_goal(one, set, {phases, 0});
         if (!goal) return of.refuse("goal", goal.error().message);
-        const auto counted = capacity::counted_as(goal->lost, phases, 0);
+        const auto counted = capacity::counted_as(goal->lost, {phases, 0});
         if (!counted) return of.refuse("goal", counted.error().message);
     }
 }

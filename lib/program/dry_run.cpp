@@ -18,7 +18,6 @@
 #include "os/terminal_size.hpp"
 #include "program/run_ledger.hpp"
 #include "program/start_time.hpp"
-#include "stats/capacity/goal_search.hpp"
 
 namespace postal::program {
 
@@ -50,9 +49,7 @@ std::string tls_text(const client::security& tls) {
 
 // "searched from 10/s on: the highest rate that keeps p99(message)<1s".
 std::string search_text(const search_choice& chosen) {
-    std::string text = fmt::format(
-        "searched from {} on",
-        rate_text(chosen.start ? chosen.start->per_second : capacity::load_limits{}.start));
+    std::string text = fmt::format("searched from {} on", rate_text(search_start(chosen)));
     if (chosen.most) text += fmt::format(", up to {}", rate_text(chosen.most->per_second));
     text += ": the highest that keeps " + base::join(promises_of(chosen), ", ");
     if (!chosen.sockets.empty())

@@ -46,8 +46,7 @@ capacity::search_input input_of(const rate_search::plan& of) {
     made.seed = of.flows.front().seed;
     made.most_s = base::seconds_of(longest_search(of.chosen));
     if (of.chosen.most) made.loads.max = of.chosen.most->per_second;
-    if (of.chosen.start) made.loads.start = of.chosen.start->per_second;
-    made.loads.start = std::min(made.loads.start, made.loads.max);
+    made.loads.start = search_start(of.chosen);
     made.loads.min = std::min(made.loads.min, made.loads.start);
     return made;
 }
@@ -190,8 +189,8 @@ capacity::trial_output rate_search::output(nanoseconds now) const {
     made.duration_s = base::seconds_of(times.end() - times.measured);
     made.took_s = base::seconds_of(now - times.begin + lead_of(of_.processes));
     made.began_with_backlog = now_->began_with_backlog;
-    made.failed_to_connect = flows_.front().failed_to_connect();
     made.queue_counted = queue_.is_known();
+    made.failed_to_connect = flows_.front().failed_to_connect();
     return made;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "cli/binders.hpp"
+#include "stats/capacity/goal_search.hpp"
 
 #include <fmt/format.h>
 
@@ -123,9 +124,9 @@ expected<search_goals> goals_of(const search_choice& chosen, const std::vector<s
     search_goals made;
     std::vector<std::string> own;
     for (const std::string& one : promises) {
-        auto goal = capacity::parse_goal(one, chosen.set, phases);
+        auto goal = capacity::parse_goal(one, chosen.set, {phases, due});
         if (!goal) return base::at("--goal", goal.error());
-        const auto promise = capacity::counted_as(goal->lost, phases, due);
+        const auto promise = capacity::counted_as(goal->lost, {phases, due});
         if (!promise) return base::at("--goal: " + goal->of.promise, promise.error());
         if (chosen.width && !goal->own_width) goal->of.width = *chosen.width;
         own.push_back(std::move(goal->own));
@@ -134,6 +135,11 @@ expected<search_goals> goals_of(const search_choice& chosen, const std::vector<s
     }
     tell_apart(made.goals, own);
     return made;
+}
+
+double search_start(const search_choice& chosen) {
+    const double start = chosen.start ? chosen.start->per_second : capacity::load_limits{}.start;
+    return chosen.most ? std::min(start, chosen.most->per_second) : start;
 }
 
 expected<void> check(const search_choice& chosen, const std::vector<cli::effective_option>& given,
@@ -147,6 +153,9 @@ expected<void> check(const search_choice& chosen, const std::vector<cli::effecti
                 return base::fail("--{}: is about a search; give --find-rate, too", one);
         return {};
     }
+    if (chosen.start && chosen.most && chosen.start->per_second > chosen.most->per_second)
+        return base::fail(
+            "--rate: the search begins there, above --most-rate; give no more than that");
     for (const std::string_view one : beside)
         if (cli::is_given(given, one))
             return base::fail("--{}: has no meaning in a search; leave it or --{} out", one,

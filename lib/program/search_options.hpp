@@ -60,6 +60,9 @@ struct search_goals {
 base::expected<search_goals> goals_of(const search_choice& chosen,
                                       const std::vector<std::string>& phases, std::size_t due);
 
+// Where the search begins, messages a second.
+double search_start(const search_choice& chosen);
+
 // What a search has no use for is refused, and so are its options without --find-rate. `beside`:
 // long names.
 base::expected<void> check(const search_choice& chosen,

@@ -62,7 +62,7 @@ void search_part::describe(client_run& what) const {
     if (what.alone)
         into.options["own-limit"] =
             base::format_duration(what.others.alone() ? own_limit_time(search) : nanoseconds{});
-    if (!search.start) into.options["rate"] = fmt::format("{:g}/s", capacity::load_limits{}.start);
+    if (!search.start) into.options["rate"] = fmt::format("{:g}/s", search_start(search));
 }
 
 search_flow::plan search_part::flow_of(const client_run& what) const {

@@ -141,21 +141,25 @@ base::expected<double> parse_width(std::string_view text) {
     return *share;
 }
 
-base::expected<counted_goal> parse_goal(std::string_view text, goal_set set,
-                                        const std::vector<std::string>& phases,
+base::expected<counted_goal> parse_goal(std::string_view text, goal_set set, const goal_phases& of,
                                         stats::counter_rows counters) {
     // A threshold's own words behind a semicolon are for it to read.
     std::size_t end = text.find(';');
     if (end != text.npos && base::trim(text.substr(end + 1)).starts_with("abort")) end = text.npos;
     const std::string_view promise = text.substr(0, end);
-    const auto parsed = stats::threshold::parse(promise, phases, counters);
+    const auto parsed = stats::threshold::parse(promise, of.all, counters);
     if (!parsed) return parsed.error();
     const auto allowed = parsed->allows();
     if (!allowed || parsed->aborts())
         return base::fail(
             "{}: a goal says which share of the messages may be late or lost, such as "
             "p99({})<1s or errors<0.1%",
-            parsed->expression(), phases.empty() ? "message" : phases.back());
+            parsed->expression(), of.all[of.due]);
+    const bool is_below_zero = promise.find("<=") == promise.npos && allowed->share <= 0;
+    if (allowed->phase ? allowed->within.count() <= 0 : is_below_zero)
+        return base::fail("{}: can never hold, for {}", parsed->expression(),
+                          allowed->phase ? "everything takes some time"
+                                         : "nothing is less than 0; <=0% allows none");
     if (allowed->share >= 1)
         return base::fail("{}: all messages may be lost, so that every rate would do",
                           parsed->expression());
@@ -189,16 +193,15 @@ base::expected<double> parse_load_share(std::string_view text) {
 }
 
 base::expected<stats::trial_promise> counted_as(const stats::allowance& lost,
-                                                const std::vector<std::string>& phases,
-                                                std::size_t due) {
+                                                const goal_phases& of) {
     if (!lost.phase) {
         const auto ends = ends_of(*lost.of);
         if (!ends) return ends.error();
         return stats::trial_promise{{}, *ends};
     }
-    if (*lost.phase != due)
+    if (*lost.phase != of.due)
         return base::fail("a goal is about all that was due, and so about the phase {}, not {}",
-                          phases[due], phases[*lost.phase]);
+                          of.all[of.due], of.all[*lost.phase]);
     return stats::trial_promise{lost.within, stats::all_but_accepted};
 }
 

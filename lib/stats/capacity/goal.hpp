@@ -68,11 +68,18 @@ struct counted_goal {
     bool own_width = false;  // its width is one of them
 };
 
-// Fails with one line on what is no threshold or allows no share of messages to be lost, on one
-// that allows any with `rfc2544`, which has a Goal Loss Ratio of 0, and on attributes that are none
-// or do not fit each other. `phases`, `counters`: as threshold::parse().
+// A program's phases, as threshold::parse() has them, and which of them counts from when something
+// was due.
+struct goal_phases {
+    const std::vector<std::string>& all;
+    std::size_t due;
+};
+
+// Fails with one line on what is no threshold, can never hold, or allows no share of messages to be
+// lost, on one that allows any with `rfc2544`, which has a Goal Loss Ratio of 0, and on attributes
+// that are none or do not fit each other. `counters`: as threshold::parse().
 [[nodiscard]] base::expected<counted_goal> parse_goal(
-    std::string_view promise, goal_set set, const std::vector<std::string>& phases,
+    std::string_view promise, goal_set set, const goal_phases& of,
     stats::counter_rows counters = stats::all_counters());
 
 // "0.5%": the bounds of what is found may be so far apart. Fails with one line.
@@ -82,10 +89,9 @@ struct counted_goal {
 [[nodiscard]] base::expected<double> parse_load_share(std::string_view text);
 
 // What a trial counts as lost for it. Fails with one line where the goal is about another phase
-// than `due`, which counts from when something was due, or about a counter that no single message
-// is in.
-[[nodiscard]] base::expected<stats::trial_promise> counted_as(
-    const stats::allowance& lost, const std::vector<std::string>& phases, std::size_t due);
+// than the one of what was due, or about a counter that no single message is in.
+[[nodiscard]] base::expected<stats::trial_promise> counted_as(const stats::allowance& lost,
+                                                              const goal_phases& of);
 
 // The fewest messages that can show at 95 % that no more than that share of them is lost, 1 for
 // none.

@@ -25,7 +25,7 @@ TEST_CASE("capacity: a promise is a threshold that allows a share of the message
                             row{"max(message)<1s", 0, "max(message)"},
                             row{"errors<0.1%", 0.001, "errors"}, row{"errors<=0%", 0, "errors"});
     CAPTURE(of.promise);
-    const auto made = parse_goal(of.promise, goal_set::standard, phases);
+    const auto made = parse_goal(of.promise, goal_set::standard, {phases, 1});
     REQUIRE(made.has_value());
     CHECK(made->of.loss_ratio == of.loss_ratio);
     CHECK(made->lost.share == of.loss_ratio);
@@ -40,7 +40,7 @@ TEST_CASE("capacity: a promise is a threshold that allows a share of the message
 TEST_CASE("capacity: a goal may have attributes of its own, and the set has the others") {
     const auto made =
         parse_goal("p99(message)<1s; final=60s, sum=3m,exceed=0,width=0.5%,initial=4s",
-                   goal_set::quick, phases);
+                   goal_set::quick, {phases, 1});
     REQUIRE(made.has_value());
     CHECK(made->of.final_trial_s == 60);
     CHECK(made->of.duration_sum_s == 180);
@@ -52,7 +52,7 @@ TEST_CASE("capacity: a goal may have attributes of its own, and the set has the 
     CHECK(made->of.metric == "p99(message)");
     CHECK(made->of.promise == "p99(message)<1s");
     CHECK(made->own == "final=60s, sum=3m,exceed=0,width=0.5%,initial=4s");
-    const auto some = parse_goal("errors<0.1%;final=30s", goal_set::standard, phases);
+    const auto some = parse_goal("errors<0.1%;final=30s", goal_set::standard, {phases, 1});
     REQUIRE(some.has_value());
     CHECK(some->of.final_trial_s == 30);
     CHECK(some->of.duration_sum_s == 60);
@@ -90,8 +90,8 @@ TEST_CASE(
         row{"final=2m", "sum: 1m are too few for one final trial of 2m; give sum=2m or more"},
         row{"sum=10s", "sum: 10s are too few for one final trial of 20s; give sum=20s or more"});
     CAPTURE(of.attributes);
-    const auto made =
-        parse_goal(std::string("p99(message)<1s;") + of.attributes, goal_set::standard, phases);
+    const auto made = parse_goal(std::string("p99(message)<1s;") + of.attributes,
+                                 goal_set::standard, {phases, 1});
     REQUIRE_FALSE(made.has_value());
     CHECK_THAT(made.error().message,
                Catch::StartsWith(std::string("p99(message)<1s: ") + of.reason));
@@ -104,27 +104,31 @@ TEST_CASE("capacity: what says nothing about single messages is no goal") {
         goal_set set;
         const char* reason;
     };
-    const row of =
-        GENERATE(row{"mean(message)<1s", goal_set::standard, "which share of the messages"},
-                 row{"p99(message)>1s", goal_set::standard, "which share of the messages"},
-                 row{"p99(message)!=1s", goal_set::standard, "which share of the messages"},
-                 row{"min(message)<1s", goal_set::standard, "which share of the messages"},
-                 row{"rate>100/s", goal_set::standard, "which share of the messages"},
-                 row{"errors<10", goal_set::standard, "which share of the messages"},
-                 row{"errors>1%", goal_set::standard, "which share of the messages"},
-                 row{"p99(message)<1s;abort", goal_set::standard, "which share of the messages"},
-                 row{"errors<100%", goal_set::standard, "every rate would do"},
-                 row{"p99(massage)<1s", goal_set::standard, "no phase 'massage'"},
-                 row{"p99(message)<1s", goal_set::rfc2544, "allow no loss"});
+    const row of = GENERATE(
+        row{"mean(message)<1s", goal_set::standard, "which share of the messages"},
+        row{"p99(message)>1s", goal_set::standard, "which share of the messages"},
+        row{"p99(message)!=1s", goal_set::standard, "which share of the messages"},
+        row{"min(message)<1s", goal_set::standard, "which share of the messages"},
+        row{"rate>100/s", goal_set::standard, "which share of the messages"},
+        row{"errors<10", goal_set::standard, "which share of the messages"},
+        row{"errors>1%", goal_set::standard, "which share of the messages"},
+        row{"p99(message)<1s;abort", goal_set::standard, "which share of the messages"},
+        row{"errors<5", goal_set::standard, "such as p99(message)<1s or errors<0.1%"},
+        row{"errors<0%", goal_set::standard, "can never hold, for nothing is less than 0; "},
+        row{"p99(message)<0s", goal_set::standard, "can never hold, for everything"},
+        row{"p99(message)<=0s", goal_set::rfc2544, "can never hold, for everything"},
+        row{"errors<100%", goal_set::standard, "every rate would do"},
+        row{"p99(massage)<1s", goal_set::standard, "no phase 'massage'"},
+        row{"p99(message)<1s", goal_set::rfc2544, "allow no loss"});
     CAPTURE(of.promise);
-    const auto made = parse_goal(of.promise, of.set, phases);
+    const auto made = parse_goal(of.promise, of.set, {phases, 1});
     REQUIRE_FALSE(made.has_value());
     CHECK_THAT(made.error().message, Catch::Contains(of.reason));
     CHECK(made.error().message.find('\n') == std::string::npos);
 }
 
 TEST_CASE("capacity: the goals of RFC 2544 are those of RFC 9971") {
-    const auto made = parse_goal("errors<=0%", goal_set::rfc2544, phases);
+    const auto made = parse_goal("errors<=0%", goal_set::rfc2544, {phases, 1});
     REQUIRE(made.has_value());
     CHECK(made->of.final_trial_s == 60);
     CHECK(made->of.duration_sum_s == 60);
@@ -167,9 +171,9 @@ TEST_CASE("capacity: where messages are few, trials are longer") {
 
 TEST_CASE("capacity: a trial counts for a goal what that is about") {
     const auto counted = [](const char* promise) {
-        const auto goal = parse_goal(promise, goal_set::standard, phases);
+        const auto goal = parse_goal(promise, goal_set::standard, {phases, 1});
         REQUIRE(goal.has_value());
-        return counted_as(goal->lost, phases, 1);
+        return counted_as(goal->lost, {phases, 1});
     };
     const auto late = counted("p99(message)<1s");
     REQUIRE(late.has_value());
