@@ -43,12 +43,8 @@ base::expected<void> recipients::admit(const std::vector<mail::user>& users,
             return base::fail("{}:{}: \"{}\" cannot be a recipient: {}", file, one.line,
                               base::printable(one.address, 80), path.refusal);
         }
-        const auto [there, is_new] = known_.try_emplace(proto::unquoted_mailbox(path.value),
-                                                        recipient{one.password, *what, one.line});
-        if (!is_new) {
-            return base::fail("{}:{}: \"{}\" is the mailbox of line {}; give each user once", file,
-                              one.line, base::printable(one.address, 80), there->second.line);
-        }
+        known_.try_emplace(proto::unquoted_mailbox(path.value),
+                           recipient{one.password, *what, one.line});
         any_password_ = any_password_ || !one.password.empty();
     }
     return {};

@@ -28,14 +28,20 @@ mail::user user_of(const std::string& address) {
 expected<void> load_recipients(plan& into) {
     for (const std::string& address : into.chosen.to)
         into.recipients.push_back(user_of(address));
-    if (const auto [one, again] = mail::same_mailbox(into.recipients); again != nullptr)
-        return base::fail("--to: {} is the mailbox of {}; give each recipient once",
-                          base::printable(again->address, 80), base::printable(one->address, 80));
-    if (!into.recipients.empty()) return {};
-    auto recipients = program::load_list(into.chosen.user_list, "USER-LIST");
-    if (!recipients) return recipients.error();
-    into.recipients = std::move(*recipients);
-    return {};
+    if (into.recipients.empty()) {
+        auto recipients = program::load_list(into.chosen.user_list, "USER-LIST");
+        if (!recipients) return recipients.error();
+        into.recipients = std::move(*recipients);
+    }
+    // A message to both would be two copies in one mailbox, and the server's fault for a ledger.
+    const auto [one, again] = mail::same_mailbox(into.recipients);
+    if (again == nullptr) return {};
+    const std::string address = base::printable(again->address, 80);
+    if (!into.chosen.to.empty())
+        return base::fail("--to: {} is the mailbox of {}; give each recipient once", address,
+                          base::printable(one->address, 80));
+    return base::fail("{}:{}: {} is the mailbox of line {}; give each recipient once",
+                      mail::list_name(into.chosen.user_list), again->line, address, one->line);
 }
 
 expected<void> load_users(plan& into) {

@@ -163,10 +163,6 @@ base::expected<std::vector<user>> parse_users(std::string_view text, std::string
         users.push_back(std::move(*found));
     }
     if (users.empty()) return base::fail("{}: no user in it; want one address a line", name);
-    if (const auto [one, again] = same_mailbox(users); again != nullptr) {
-        return base::fail("{}:{}: \"{}\" is the mailbox of line {}; give each user once", name,
-                          again->line, base::printable(again->address, 80), one->line);
-    }
     return users;
 }
 

@@ -13,9 +13,6 @@
 // colon, nor "Name <address>": a password would go out as a part of an address. A bare name without
 // a domain is allowed, as is UTF-8 (RFC 6531; such an address needs SMTPUTF8).
 //
-// Nobody is in a list twice, for a message to both lines would be two copies in one mailbox; ASCII
-// letters of either case are the same there, as in the ledger.
-//
 // The path "-" is standard input.
 // Limits: read whole into memory.
 #pragma once
@@ -50,7 +47,7 @@ inline constexpr std::string_view standard_input = "-";
                                                             std::string_view name);
 
 // The first user whose mailbox is that of an earlier one, behind that one; null when each is there
-// once.
+// once. ASCII letters of either case are the same there, as in the ledger.
 [[nodiscard]] std::pair<const user*, const user*> same_mailbox(const std::vector<user>& users);
 
 // One address by the rules above; the value is whether it is pure ASCII.

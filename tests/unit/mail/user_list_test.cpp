@@ -80,8 +80,6 @@ TEST_CASE("user list: a malformed line is refused with file, line and reason") {
         {"root:*:secret:0:99999:7:::", "\"root\" is followed by \":\""},
         {"Ann <a@example.com>", "\"Ann\" is a name"},
         {"Ann Other <a@example.com>", "\"Ann\" is a name"},
-        {"ok@example.com secret", "\"ok@example.com\" is the mailbox of line 1"},
-        {"OK@Example.com", "\"OK@Example.com\" is the mailbox of line 1"},
     };
     for (const row& each : rows) {
         INFO(each.text);
@@ -111,6 +109,16 @@ TEST_CASE("user list: files that cannot be used are refused by name") {
     const auto good = load_users(folder.write("good", "a@example.com\n"));
     REQUIRE(good.has_value());
     CHECK(good->size() == 1);
+}
+
+TEST_CASE("user list: which mailbox stands there twice") {
+    const auto users = parse_users("a@example.com\nb@example.com\nA@Example.com\n", "list");
+    REQUIRE(users.has_value());
+    const auto [one, again] = same_mailbox(*users);
+    REQUIRE(again != nullptr);
+    CHECK(one->line == 1);
+    CHECK(again->line == 3);
+    CHECK(same_mailbox(*parse_users("a@example.com\nb@example.com\n", "list")).second == nullptr);
 }
 
 TEST_CASE("user list: a byte order mark is no part of the first address") {

@@ -96,7 +96,7 @@ TEST_CASE("judge: what was acknowledged before the cut is required, and nothing 
     seen.seen(0, "A@X").seen(1, "a@x", condition::truncated);
     seen.seen(2, "a@x", condition::octet_changed).seen(3, "a@x").seen(3, "a@x");
     seen.seen(4, "b@x").seen(5, "a@x").seen(8, "a@x");
-    seen.close();
+    seen.visit("a@x", extent::complete).close();
     const judged at_7 = judge_fine(here, 1007);  // 7 was acknowledged at 1007
     CHECK(at_7.acknowledged == 6);
     CHECK(at_7.found == 4);
@@ -125,7 +125,7 @@ TEST_CASE("judge: five of those lost are told, the oldest time of all") {
     for (std::uint64_t n = 20; n-- > 0;)
         sent.sent(n, "a@x");
     sent.close();
-    one_book(here / "seen", role::reader).close();
+    one_book(here / "seen", role::reader).visit("a@x", extent::complete).close();
     const judged result = judge_fine(here, 1009);
     CHECK(result.acknowledged == 10);
     CHECK(result.lost == 10);
