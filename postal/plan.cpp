@@ -33,6 +33,7 @@ expected<void> load_recipients(plan& into) {
         if (!recipients) return recipients.error();
         into.recipients = std::move(*recipients);
     }
+    if (into.chosen.recipients.most == 1) return {};
     // A message to both would be two copies in one mailbox, and the server's fault for a ledger.
     const auto [one, again] = mail::same_mailbox(into.recipients);
     if (again == nullptr) return {};

@@ -46,7 +46,7 @@ expected<std::string> read_regular_descriptor(int number, const std::string& nam
                                               std::uint64_t most) {
     struct stat about {};
     if (::fstat(number, &about) != 0) return cannot_read(name, errno);
-    if (!S_ISREG(about.st_mode)) return wrong(name, "is no plain file");
+    if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)) return wrong(name, "is no plain file");
     return read_descriptor(number, name, most);
 }
 

@@ -104,7 +104,7 @@ def test_a_replay_tells_of_what_it_replays(audit):
     else:
         assert both.status == 1 and re.search(wrong, both.stderr)
     for words, said in ((["--variant", "nothing", "--cut-at", "999999"], wrong),
-                        (["--variant", "safe", "--cut-at", place], r"--replay: \S+recording\.json: No such file or directory$")):
+                        (["--variant", "safe", "--cut-at", place], r"--replay: \S+recording\.json: cannot be read: No such file or directory$")):
         refused = audit.run("--replay", *words)
         assert (refused.status, refused.stdout, refused.stderr.count("\n")) == (1, "", 1) and re.search(said, refused.stderr), refused.stderr
     audit.check_clean()

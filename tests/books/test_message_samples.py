@@ -89,7 +89,7 @@ def test_percentiles_are_the_records(behaving, postal, users_file, folder):
     (["452 4.2.2 full", "550 5.1.1 nobody"], "deferred", "452"), (["550 5.1.1 nobody", "452 4.2.2 full"], "deferred", "452")])
 def test_the_code_of_refused_recipients_is_the_servers(behaving, postal, users_file, folder, replies, outcome, code):
     rules = "".join(f'[[rule]]\nrecipient = "user{number}@example.com"\n[rule.rcpt]\nreply = "{reply}"\n'
-                    for number, reply in enumerate(replies, 1))
+                    for number, reply in enumerate(replies))
     path = folder / "samples.csv"
     postal("-t", "1", "--messages", "3", "--recipients", str(len(replies)), "--samples", path, behaving(rules).endpoint,
            users_file(len(replies)))

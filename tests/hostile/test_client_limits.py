@@ -182,7 +182,7 @@ def test_loopback_has_as_many_places_as_there_are_by_default(lmtp_deliver):
 
 def test_a_chunk_without_an_envelope_has_time(bhm):
     """It is refused behind its end, as RFC 3030 2 wants it; no message began that could take too long."""
-    with Client(bhm().endpoint) as client:
+    with connect(bhm()) as client:
         client.write(b"EHLO x\r\nBDAT 10 LAST\r\n")
         time.sleep(0.3)
         client.write(b"0123456789QUIT\r\n")

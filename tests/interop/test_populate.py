@@ -183,7 +183,7 @@ def test_a_share_is_read_back(filled, folder, report):
 
 def test_a_run_that_ends_before_it_is_done_says_so(filled):
     server, populate = filled(users=3)
-    short = populate("--duration", "150ms", recipe=SMALL.replace("120", "20000"), status=3)
+    short = populate("--duration", "1s", recipe=SMALL.replace("120", "20000"), status=3)
     assert "not confirmed yet" in short.stderr
     assert short.record["totals"]["wanted"] == 60000
     for user in server.users:
