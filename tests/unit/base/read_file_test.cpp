@@ -48,8 +48,9 @@ TEST_CASE("read_file: what another file names is a regular file, and nobody wait
     const test::temporary_folder here;
     const std::string fifo = here / "fifo";
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-    for (const std::string& path : {fifo, std::string("/tmp"), std::string("/dev/null")})
+    for (const std::string& path : {fifo, std::string("/dev/null")})
         CHECK(read_regular_file(path).error().message == path + ": is no plain file");
+    CHECK(read_regular_file("/tmp").error().message == "/tmp: is a directory, not a file");
     CHECK(read_regular_file(here / "none").error().message.ends_with("No such file or directory"));
     const std::string file = here / "file";
     std::ofstream(file) << "four";

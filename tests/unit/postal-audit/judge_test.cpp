@@ -93,10 +93,10 @@ TEST_CASE("judge: what was acknowledged before the cut is required, and nothing 
     sent.sent(8, "a@x").sent(9, "a@x", outcome::in_doubt);
     sent.close();
     one_book seen(here / "seen", role::reader);
-    seen.seen(0, "A@X").seen(1, "a@x", condition::truncated);
+    seen.visit("a@x", extent::complete).seen(0, "A@X").seen(1, "a@x", condition::truncated);
     seen.seen(2, "a@x", condition::octet_changed).seen(3, "a@x").seen(3, "a@x");
     seen.seen(4, "b@x").seen(5, "a@x").seen(8, "a@x");
-    seen.visit("a@x", extent::complete).close();
+    seen.close();
     const judged at_7 = judge_fine(here, 1007);  // 7 was acknowledged at 1007
     CHECK(at_7.acknowledged == 6);
     CHECK(at_7.found == 4);
