@@ -340,6 +340,7 @@ def audit(programs, folder):
     memory = pathlib.Path("/dev/shm")
     enough = memory.is_mount() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2 << 30
     with tempfile.TemporaryDirectory(prefix="postal-test-", dir=memory if enough else folder) as place:
+        os.chmod(place, 0o755)  # a server's user goes in there
         made = Audit(programs.postal_audit, pathlib.Path(place))
         yield made
         made.end()

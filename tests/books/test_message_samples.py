@@ -92,7 +92,7 @@ def test_the_code_of_refused_recipients_is_the_servers(behaving, postal, users_f
                     for number, reply in enumerate(replies))
     path = folder / "samples.csv"
     postal("-t", "1", "--messages", "3", "--recipients", str(len(replies)), "--samples", path, behaving(rules).endpoint,
-           users_file(len(replies)))
+           users_file(len(replies)), status=4)
     assert [(line["outcome"], line["code"]) for line in samples(path)] == [(outcome, code)] * 3
 
 

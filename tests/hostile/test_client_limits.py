@@ -186,8 +186,7 @@ def test_a_chunk_without_an_envelope_has_time(bhm):
         client.write(b"EHLO x\r\nBDAT 10 LAST\r\n")
         time.sleep(0.3)
         client.write(b"0123456789QUIT\r\n")
-        text = client.read_all()
-    assert b"503 5.5.1" in text and b"221 " in text and b"421" not in text
+        assert [client.reply()[0] for _ in range(4)] == [220, 250, 503, 221]
 
 
 @pytest.mark.parametrize("content", ["DATA", "BDAT 1000 LAST"])
