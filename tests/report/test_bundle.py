@@ -447,7 +447,7 @@ def test_what_cannot_be_read_is_not_passed_over(run, tmp_path):
     path.unlink()
     path.mkdir()
     said = run("--bundle", tmp_path / "b.tar.gz", folder, status=1).stderr
-    assert "is no plain file" in said and not (tmp_path / "b.tar.gz").exists()
+    assert "is a directory, not a file" in said and not (tmp_path / "b.tar.gz").exists()
 
 
 def test_a_folder_that_cannot_be_looked_into(run, tmp_path):
