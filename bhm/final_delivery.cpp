@@ -54,13 +54,12 @@ std::string final_delivery::headers(const origin& from) const {
     std::string text = fmt::format("Return-Path: <{}>\r\n", reverse_path_);
     for (const std::string& one : recipients_)
         text += fmt::format("Delivered-To: {}\r\n", one);
-    const std::string with = mail::with_protocol(from.how);
     const std::string id = fmt::format("{}.{}", session_, message_);
     return text + mail::received_header(
                       {.helo = from.helo,
                        .client = from.client,
                        .by = context_.of_run.delivery.host_name,
-                       .with = with,
+                       .how = from.how,
                        .id = id,
                        .recipient = recipients_.size() == 1 ? std::string_view(recipients_[0]) : "",
                        .when = std::chrono::system_clock::now()});

@@ -22,7 +22,7 @@ std::string headers(const plan& run, const transaction& of, const mailbox* recip
             {.helo = of.helo,
              .client = of.client,
              .by = run.host_name,
-             .with = of.protocol,
+             .how = of.how,
              .id = of.id,
              .recipient = recipient != nullptr ? std::string_view(recipient->written) : "",
              .when = std::chrono::system_clock::now()});

@@ -6,7 +6,6 @@
 
 #include "lmtp-deliver/envelope_rules.hpp"
 #include "lmtp-deliver/headers.hpp"
-#include "mail/trace_header.hpp"
 #include "net/endpoint.hpp"
 
 namespace postal::lmtp_deliver {
@@ -51,10 +50,10 @@ proto::server_reply session::judge_recipient() {
 
 void session::begin_message() {
     transaction& of = *transaction_;
-    of.protocol = mail::with_protocol({.lmtp = true,
-                                       .utf8 = machine().smtputf8(),
-                                       .secure = connection().secure(),
-                                       .authenticated = machine().authenticated()});
+    of.how = {.lmtp = true,
+              .utf8 = machine().smtputf8(),
+              .secure = connection().secure(),
+              .authenticated = machine().authenticated()};
     if (context_.of_run.head_for_each(of)) return;
     const mailbox* recipient = of.recipients.size() == 1 ? &of.recipients.front() : nullptr;
     transaction_->message.append(headers(context_.of_run, of, recipient));

@@ -15,6 +15,7 @@
 #include "lmtp-deliver/mailbox.hpp"
 #include "lmtp-deliver/message_file.hpp"
 #include "load/watched.hpp"
+#include "mail/trace_header.hpp"
 #include "serve/held_octets.hpp"
 
 namespace postal::lmtp_deliver {
@@ -78,7 +79,7 @@ struct transaction {
     std::string id;
     std::string client;  // an address without a port, or "unix"
     std::string helo;
-    std::string protocol;      // "LMTP", "LMTPS" and so on
+    mail::transmission how{};
     mailbox sender;            // of "<>": the operator's text as its address
     std::string reverse_path;  // as the client wrote it, without brackets
     bool null_sender = false;

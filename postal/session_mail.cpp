@@ -106,9 +106,14 @@ asio::awaitable<session::step> session::wait_for_next() {
     place.connected = false;
     channel_.read_clock();
     if (go.what != load::pass::go) co_return step::done;
-    if (!channel_.connection().quiet_and_open()) {
+    // What the server has said meanwhile, or that it has left, comes before the message.
+    net::connection& line = channel_.connection();
+    const net::read_result got =
+        line.something_to_read() ? line.read_ready(shared_.inbox) : net::read_result{};
+    if (got.size > 0 || got.why != net::fault::none) {
         opening_.keep(std::move(go));
-        co_return give_up(net::fault::closed);
+        if (hear_replies({shared_.inbox.data(), got.size}) == step::failed) co_return step::failed;
+        co_return give_up(got.size > 0 ? net::fault::closed : got.why);
     }
     shared_.gate.use(go.messages);
     exchange_.take(std::move(go));
@@ -125,7 +130,11 @@ session::step session::hear_replies(std::string_view octets) {
         line.settle();
         base::error_name others;
         if (got.what == hearing::closing) others = "closed";
-        exchange_.lost({others, target_.where.text, line.octets_out, true}, now);
+        exchange_.lost({.reason = others,
+                        .sample = target_.where.text,
+                        .written = line.octets_out,
+                        .is_counted = true},
+                       now);
         return step::failed;
     }
     if (got.replies > 0 && !exchange_.idle()) channel_.set_deadline_for(exchange_.awaited());
@@ -156,8 +165,10 @@ session::step session::give_up(net::fault why) {
         what.sample = lost_behind_dot;
     }
     // That the run ended is no error of a server that owes us no more than the reply to RSET.
-    exchange_.lost({base::error_name::of(what.reason), what.sample, line.octets_out,
-                    why == net::fault::stopped},
+    exchange_.lost({.reason = base::error_name::of(what.reason),
+                    .sample = what.sample,
+                    .written = line.octets_out,
+                    .is_counted = why == net::fault::stopped},
                    context_.at(channel_.read_clock()));
     return step::failed;
 }

@@ -17,8 +17,6 @@ std::string from_text(const received& what) {
     return fmt::format("{} ([{}{}])", helo, is_ipv6 ? "IPv6:" : "", what.client);
 }
 
-}  // namespace
-
 std::string with_protocol(const transmission& how) {
     if (!how.extended) return "SMTP";
     const std::string_view plain = how.lmtp ? "LMTP" : how.utf8 ? "SMTP" : "ESMTP";
@@ -26,9 +24,11 @@ std::string with_protocol(const transmission& how) {
                        how.authenticated ? "A" : "");
 }
 
+}  // namespace
+
 std::string received_header(const received& what) {
     std::string text = fmt::format("Received: from {}\r\n\tby {} with {} id {}", from_text(what),
-                                   what.by, what.with, what.id);
+                                   what.by, with_protocol(what.how), what.id);
     if (!what.recipient.empty()) text += fmt::format("\r\n\tfor <{}>", what.recipient);
     date_text date;
     return text + fmt::format("; {}\r\n", date.at(what.when));

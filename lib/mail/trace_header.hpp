@@ -12,17 +12,7 @@
 
 namespace postal::mail {
 
-struct received {
-    std::string_view helo{};    // as the client said it
-    std::string_view client{};  // its address without a port, or "unix"
-    std::string_view by{};      // our name
-    std::string_view with{};    // see with_protocol()
-    std::string_view id{};
-    std::string_view recipient{};  // empty: it does not say for whom
-    std::chrono::system_clock::time_point when{};
-};
-
-// How a message came (RFC 3848, of SMTPUTF8 RFC 6531 4.3).
+// How a message came: "with ESMTPSA" (RFC 3848), "with UTF8LMTP" (RFC 6531 4.3).
 struct transmission {
     bool lmtp = false;
     bool extended = true;  // EHLO or LHLO
@@ -31,8 +21,15 @@ struct transmission {
     bool authenticated = false;
 };
 
-// What stands behind "with": "LMTP", "ESMTPS", "UTF8SMTPSA".
-[[nodiscard]] std::string with_protocol(const transmission& how);
+struct received {
+    std::string_view helo{};    // as the client said it
+    std::string_view client{};  // its address without a port, or "unix"
+    std::string_view by{};      // our name
+    transmission how{};
+    std::string_view id{};
+    std::string_view recipient{};  // empty: it does not say for whom
+    std::chrono::system_clock::time_point when{};
+};
 
 // The whole field, folded, with CRLF.
 [[nodiscard]] std::string received_header(const received& what);

@@ -303,14 +303,6 @@ std::size_t connection::peek(std::span<char> into) noexcept {
 }
 
 // Over TLS, what came may be a ticket.
-bool connection::quiet_and_open() {
-    if (!something_to_read()) return true;
-    if (!secured_) return false;
-    std::array<char, 1> said;
-    const read_result got = read_ready(said);
-    return got.size == 0 && got.why == fault::none;
-}
-
 void connection::cancel(cancelled_by who) noexcept {
     if (!socket_.is_open()) return;
     cancelled_ = who;

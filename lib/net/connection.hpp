@@ -112,9 +112,6 @@ class connection final : private poller::sender {
     // read_some() tells which).
     std::size_t read_now(std::span<char> into);
 
-    // Whether the peer has closed or said something while nobody read: for connections kept idle.
-    bool quiet_and_open();
-
     // Calls `act` once when something can be read (or the peer has gone), unless it is taken back
     // by forget(). Not while a read waits.
     template <class Action>

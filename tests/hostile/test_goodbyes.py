@@ -57,10 +57,11 @@ def test_a_reply_that_never_comes_is_an_error_behind_the_outcome_too(behaving, p
 
 @pytest.mark.serial
 @pytest.mark.beside_others
-def test_no_message_is_begun_behind_a_goodbye(bhm, postal, users_file):
+@pytest.mark.parametrize("theirs, ours", [((), ()), (("--ssl",), ("--tls", "starttls"))], ids=["plain", "TLS"])
+def test_no_message_is_begun_behind_a_goodbye(bhm, postal, users_file, theirs, ours):
     """Between two messages of a paced run the server says 421 and closes: each message is begun on a connection that is there."""
-    hole = bhm("--timeout", "100ms")
-    done = postal("-t", "1", "-c", "-1", "--rate", "1.1/s", "--duration", "4s", hole.endpoint, users_file(5))
+    hole = bhm("--timeout", "100ms", *theirs)
+    done = postal("-t", "1", "-c", "-1", "--rate", "1.1/s", "--duration", "4s", *ours, hole.endpoint, users_file(5))
     assert done.total("started") == done.total("messages") > 0 and done.total("deferred") == 0
     assert {(one["stage"], one["code"]) for one in done.record["errors"]} - {("quit", 421)} == {("idle", 421)}
     assert hole.stop().total("messages") == done.total("messages")

@@ -15,7 +15,7 @@ struct envelope {
         of.id = "ID1";
         of.client = "192.0.2.7";
         of.helo = "client.example";
-        of.protocol = "LMTP";
+        of.how = {.lmtp = true};
         of.reverse_path = "a@example.com";
         of.recipients.push_back({.address = "b c@example.net", .written = "\"b c\"@example.net"});
     }

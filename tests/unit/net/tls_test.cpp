@@ -340,7 +340,9 @@ asio::awaitable<void> talk_secured(listener& at, asio::io_context& context, cons
         co_await asio::post(context, asio::use_awaitable);
     CHECK(line.octets_out == text.size());
     CHECK(line.octets_in == text.size());
-    CHECK(line.quiet_and_open());
+    std::array<char, 1> more{};
+    const read_result rest = line.something_to_read() ? line.read_ready(more) : read_result{};
+    CHECK((rest.size == 0 && rest.why == fault::none));
 }
 
 }  // namespace
