@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "experiment/analysis.hpp"
 
+#include "experiment/capacity.hpp"
 #include "experiment/figures.hpp"
 #include "experiment/run_values.hpp"
 
@@ -54,6 +55,16 @@ std::optional<double> mean_of(const std::vector<double>& values) {
     return positive ? std::exp(mean) : mean;
 }
 
+// How wide the step is, in logarithms, in which the value is known: of a histogram's bucket, or
+// between the two bounds of a search.
+double step_of(metric which, const std::optional<double>& value, const measured_run& run,
+               std::size_t program) {
+    if (which == metric::capacity)
+        return run.records.size() > program ? found_step(run.records[program]) : 0;
+    if (!is_latency(which) || !value || !std::isfinite(*value)) return 0;
+    return latency_step(*value);
+}
+
 metric_result compare_metric(const results& of, const std::vector<block_result>& blocks,
                              std::size_t program, metric which) {
     const experiment_record& record = of.record;
@@ -70,14 +81,16 @@ metric_result compare_metric(const results& of, const std::vector<block_result>&
         auto& block = to.table.blocks.emplace_back();
         block.values.resize(record.variants.size());
         block.is_run.resize(record.variants.size());
+        block.steps.resize(record.variants.size());
         block.voided = !each.voided.empty();
     }
     for (const measured_run& one : of.runs) {
         if (one.loads.size() <= program) continue;
         auto& block = to.table.blocks[index[one.run.at.block]];
         block.is_run[one.run.at.variant] = true;
-        block.values[one.run.at.variant] =
-            one.loads[program].values[static_cast<std::size_t>(which)];
+        const auto& value = one.loads[program].values[static_cast<std::size_t>(which)];
+        block.values[one.run.at.variant] = value;
+        block.steps[one.run.at.variant] = step_of(which, value, one, program);
     }
     to.compared = stats::compare(to.table, {.alpha = 1 - record.verdict.confidence,
                                             .margin = record.verdict.margin,
@@ -145,12 +158,16 @@ stats::metric_table table_of_verb(const results& of, const stats::metric_table& 
     std::size_t next = 0;
     for (auto& [number, place] : index)
         place = next++;
-    for (auto& block : table.blocks)
-        std::fill(block.values.begin(), block.values.end(), std::nullopt);
+    for (auto& block : table.blocks) {
+        std::ranges::fill(block.values, std::nullopt);
+        std::ranges::fill(block.steps, 0);
+    }
     for (const measured_run& run : of.runs) {
         if (run.records.size() <= program) continue;
-        table.blocks[index[run.run.at.block]].values[run.run.at.variant] =
-            latency_of_verb(run.records[program], verb);
+        const auto value = latency_of_verb(run.records[program], verb);
+        auto& block = table.blocks[index[run.run.at.block]];
+        block.values[run.run.at.variant] = value;
+        if (value && std::isfinite(*value)) block.steps[run.run.at.variant] = latency_step(*value);
     }
     return table;
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 
 namespace postal::experiment {
 namespace {
@@ -183,6 +184,13 @@ std::optional<double> found_rate(const stats::run_record& of) {
     return both_bounds && result.limit().upper && result.limit().rate > 0
                ? std::optional(result.limit().rate)
                : std::nullopt;
+}
+
+double found_step(const stats::run_record& of) {
+    if (!found_rate(of)) return 0;
+    const auto& limit = of.search->result.limit();
+    const bool is_step = limit.lower && *limit.lower > 0 && *limit.upper > *limit.lower;
+    return is_step ? std::log(*limit.upper / *limit.lower) : 0;
 }
 
 namespace {

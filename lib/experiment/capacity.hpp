@@ -31,6 +31,8 @@ void read_capacity(section of, load& into);
 
 // Messages, or visits, a second.
 [[nodiscard]] std::optional<double> found_rate(const stats::run_record& of);
+// How wide the step is, in logarithms, that it lies in: from one of its two bounds to the other.
+[[nodiscard]] double found_step(const stats::run_record& of);
 // Why a run has no such value; empty where it has one.
 [[nodiscard]] std::string why_not_found(const stats::run_record& of);
 // What was promised in the searches, "p99(message)<1s and errors<0.1%".

@@ -67,15 +67,21 @@ std::optional<stats::paired_sample> sample_of_kept(const metric_result& of,
     for (const kept_result& one : record.kept)
         if (const auto value = log_of(one.values[gate][variant], of.table.floor))
             kept.push_back(*value);
-    return stats::sample_against(kept, *now);
+    stats::paired_sample sample = stats::sample_against(kept, *now);
+    // What was kept is known in steps as what is now.
+    sample.rounding = stats::log_rounding_of(of.table, variant, variant);
+    return sample;
 }
 
 // As the experiment's verdicts: where the blocks followed from the first ones' scatter, it is that.
 std::optional<stats::paired_sample> sample_for(const metric_result& of,
                                                const experiment_record& record,
                                                std::size_t variant) {
-    return stats::sample_of(stats::log_differences(of.table, 0, variant),
-                            record.until_width ? stats::pilot_blocks : stats::all_differences);
+    stats::paired_sample sample =
+        stats::sample_of(stats::log_differences(of.table, 0, variant),
+                         record.until_width ? stats::pilot_blocks : stats::all_differences);
+    sample.rounding = stats::log_rounding_of(of.table, 0, variant);
+    return sample;
 }
 
 // Against what was kept: of how many results, and of what is now.

@@ -167,6 +167,12 @@ std::optional<double> latency_us(
     return is_not_reached ? std::optional(never) : std::nullopt;
 }
 
+double latency_step(double value_us) {
+    constexpr double longest_us = 1e15;
+    return stats::histogram::step_of(
+        std::chrono::nanoseconds(std::llround(std::clamp(value_us, 0.0, longest_us) * 1e3)));
+}
+
 const stats::option_value* option_of(const stats::run_record& of, std::string_view name) {
     for (const auto& [each, value] : of.options)
         if (each == name) return &value;

@@ -28,6 +28,9 @@ namespace postal::experiment {
     const stats::latency_figures& of,
     std::optional<std::chrono::nanoseconds> stats::time_figures::*figure);
 
+// How wide the bucket of that latency is, as a share of it; in microseconds, and finite.
+[[nodiscard]] double latency_step(double value_us);
+
 [[nodiscard]] load_values values_of(const stats::run_record& one, const experiment_record& of);
 
 // Sets load_from_s, spent and the values that follow from them, of a run that has its records.

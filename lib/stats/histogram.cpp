@@ -80,6 +80,14 @@ std::uint64_t histogram::rank_of(double q, std::uint64_t count) noexcept {
     return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(rank), 1, count);
 }
 
+double histogram::step_of(std::chrono::nanoseconds value) noexcept {
+    const std::size_t index =
+        index_of(static_cast<std::uint64_t>(std::max<std::int64_t>(value.count(), 0)));
+    const double lower = static_cast<double>(lower_ns(index));
+    const double width = static_cast<double>(upper_ns(index)) - lower;
+    return width / std::max(lower, static_cast<double>(value.count()));
+}
+
 std::chrono::nanoseconds histogram::at_rank(std::uint64_t rank) const noexcept {
     if (rank <= 1) return min();
     if (rank >= count_) return max();

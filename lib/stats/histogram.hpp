@@ -72,6 +72,9 @@ class histogram {
     // ceil(q * count), from 1 to count. That 99.9 / 100 is more than 0.999 in a double moves none.
     [[nodiscard]] static std::uint64_t rank_of(double q, std::uint64_t count) noexcept;
 
+    // How wide the bucket of a value is, as a share of that value: 1/128 to 1/64.
+    [[nodiscard]] static double step_of(std::chrono::nanoseconds value) noexcept;
+
     // The buckets that are not empty, ascending.
     [[nodiscard]] std::vector<bucket> buckets() const;
 

@@ -29,12 +29,13 @@ std::optional<double> log_difference(const metric_table& table, std::size_t bloc
     return *to - *from;
 }
 
-// A sample of so many blocks with that mean and scatter.
-paired_sample planned(std::size_t count, double mean, double deviation) {
+// A sample of so many blocks with that mean and scatter, rounded as another is.
+paired_sample planned(std::size_t count, double mean, double deviation, const paired_sample& as) {
     return {.count = count,
             .mean = mean,
             .deviation = deviation,
-            .freedom = static_cast<double>(count) - 1};
+            .freedom = static_cast<double>(count) - 1,
+            .rounding = as.rounding};
 }
 
 // The least number of blocks, from `from` on, that is enough; all above it are, too.
@@ -78,14 +79,27 @@ struct pair {
 struct difference {
     std::size_t block = 0;  // in the table
     double log = 0;
+    double rounding = 0;  // its variance
 };
+
+double rounding_variance(const metric_table::block& of, pair which) {
+    if (of.steps.empty()) return 0;
+    return step_variance(of.steps[which.baseline]) + step_variance(of.steps[which.variant]);
+}
 
 std::vector<difference> differences_of(const metric_table& table, pair which) {
     std::vector<difference> all;
     for (std::size_t i = 0; i < table.blocks.size(); ++i)
         if (const auto one = log_difference(table, i, which.baseline, which.variant))
-            all.push_back({i, *one});
+            all.push_back({i, *one, rounding_variance(table.blocks[i], which)});
     return all;
+}
+
+double rounding_of(const std::vector<difference>& differences) {
+    double sum = 0;
+    for (const difference& one : differences)
+        sum += one.rounding;
+    return differences.empty() ? 0 : std::sqrt(sum / static_cast<double>(differences.size()));
 }
 
 std::vector<double> logs_of(const std::vector<difference>& differences) {
@@ -113,7 +127,9 @@ std::optional<without_outliers> leave_out_outliers(const metric_table& table,
         else
             kept.push_back(logs[i]);
     }
-    const log_interval of = interval_of(sample_of(kept), alpha);
+    paired_sample sample = sample_of(kept);
+    sample.rounding = rounding_of(differences);
+    const log_interval of = interval_of(sample, alpha);
     made.ratio = ratio_of(of.mean);
     made.interval = ratios_of(of);
     if (table.carries_verdict) made.verdict = judge(of, margin, table.direction);
@@ -145,8 +161,8 @@ comparison compare_pair(const metric_table& table, pair which, double alpha,
                         const comparison_settings& settings) {
     const auto differences = differences_of(table, which);
     const std::vector<double> logs = logs_of(differences);
-    const paired_sample of =
-        sample_of(logs, settings.wanted_width ? pilot_blocks : all_differences);
+    paired_sample of = sample_of(logs, settings.wanted_width ? pilot_blocks : all_differences);
+    of.rounding = rounding_of(differences);
     comparison made;
     made.baseline = which.baseline;
     made.variant = which.variant;
@@ -172,10 +188,15 @@ comparison compare_pair(const metric_table& table, pair which, double alpha,
     made.smallest_detectable = shown_from(scattered, alpha, settings.margin);
     made.blocks_as_seen = blocks_as_seen(of, alpha, settings.margin);
     made.needed_blocks = needed_blocks(of, alpha, settings.margin);
-    if (settings.wanted_width && of.count >= pilot_blocks)
-        made.blocks_for_width = blocks_for_width(sample_of(std::span(logs).first(pilot_blocks)),
-                                                 alpha, *settings.wanted_width);
-    if (of.count >= flipped_from) made.flipped = sign_flip(logs, settings.seed);
+    if (settings.wanted_width && of.count >= pilot_blocks) {
+        paired_sample pilot = sample_of(std::span(logs).first(pilot_blocks));
+        pilot.rounding = of.rounding;
+        made.blocks_for_width = blocks_for_width(pilot, alpha, *settings.wanted_width);
+    }
+    if (of.count >= flipped_from) {
+        made.flipped = sign_flip(logs, settings.seed);
+        made.flipped->probability = std::max(made.flipped->probability, rounding_probability(of));
+    }
     made.without = leave_out_outliers(table, differences, alpha, settings.margin);
     if (!table.carries_verdict || of.count < fewest_blocks) return made;
     made.verdict = judge(around, settings.margin, table.direction);
@@ -188,6 +209,10 @@ comparison compare_pair(const metric_table& table, pair which, double alpha,
 std::vector<double> log_differences(const metric_table& table, std::size_t baseline,
                                     std::size_t variant) {
     return logs_of(differences_of(table, {baseline, variant}));
+}
+
+double log_rounding_of(const metric_table& table, std::size_t baseline, std::size_t variant) {
+    return rounding_of(differences_of(table, {baseline, variant}));
 }
 
 std::optional<double> ranked_value(const metric_table& table, std::size_t block,
@@ -251,27 +276,38 @@ comparison_verdict judge(const log_interval& of, double margin, metric_direction
 std::size_t needed_blocks(const paired_sample& of, double alpha, double margin) {
     const double deviation = deviation_limit(of, deviation_level);
     return least_blocks(fewest_blocks, [&](std::size_t count) {
-        const paired_sample larger = planned(count, 0, deviation);
+        const paired_sample larger = planned(count, 0, deviation, of);
         return t_half_width(larger, alpha) + t_half_width(larger, 2 * alpha) <= std::log1p(margin);
     });
 }
 
 std::size_t blocks_as_seen(const paired_sample& of, double alpha, double margin) {
     return least_blocks(std::max(fewest_blocks, of.count + 1), [&](std::size_t count) {
-        const paired_sample larger = planned(count, std::abs(of.mean), of.deviation);
-        return of.deviation == 0 || decided_share(larger, alpha, margin) >= power;
+        const paired_sample larger = planned(count, std::abs(of.mean), of.deviation, of);
+        if (of.deviation == 0)
+            return judge(interval_of(larger, alpha), margin, metric_direction::higher_is_better) !=
+                   comparison_verdict::undecided;
+        return decided_share(larger, alpha, margin) >= power;
     });
 }
 
 std::size_t blocks_for_width(const paired_sample& pilot, double alpha, double width) {
-    const double blocks = std::pow(t_half_width(pilot, alpha) / std::log1p(width), 2) *
-                          static_cast<double>(pilot.count);
     const double most = static_cast<double>(most_blocks + 1);
+    paired_sample scattered = pilot;
+    scattered.rounding = 0;
+    double blocks = std::pow(t_half_width(scattered, alpha) / std::log1p(width), 2) *
+                    static_cast<double>(pilot.count);
+    // No number of them makes it narrower than its values are known.
+    const paired_sample rounded = planned(pilot.count, 0, 0, pilot);
+    if (t_half_width(rounded, alpha) > std::log1p(width)) blocks = most;
     return std::max(pilot_blocks, static_cast<std::size_t>(std::ceil(std::min(blocks, most))));
 }
 
 double shown_from(const paired_sample& of, double alpha, double margin) {
-    const double shift = detectable_noncentrality(of.freedom, alpha, power) * of.standard_error();
+    constexpr double many = 1e6;  // blocks: the normal distribution
+    double shift = detectable_noncentrality(of.freedom, alpha, power) * of.standard_error();
+    if (of.rounding > 0)
+        shift = std::max(shift, detectable_noncentrality(many, alpha, power) * of.rounding);
     return std::max(1 + margin, ratio_of(shift));
 }
 

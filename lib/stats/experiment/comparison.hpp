@@ -9,7 +9,8 @@
 // not voided; where the table has a floor, what is below it counts as that much.
 // In each of them d = ln(value of the variant) - ln(value of the baseline); the
 // interval of the ratio is exp(mean of d -+ t * deviation of d / sqrt(blocks)), with Student's t of
-// blocks - 1 degrees of freedom, at level 1 - alpha / m for m comparisons (Bonferroni). That two
+// blocks - 1 degrees of freedom, at level 1 - alpha / m for m comparisons (Bonferroni), and never
+// narrower than the steps allow in which the values are known (paired.hpp). That two
 // are equivalent is said at the same alpha / m, so that with 1 - alpha no verdict of an experiment
 // is wrong.
 //
@@ -47,6 +48,9 @@ struct metric_table {
         std::vector<std::optional<double>> values;
         bool voided = false;
         std::vector<bool> is_run{};  // by variant; empty: all of them are
+        // By variant, in logarithms: how wide the step is that its value is the middle of. Empty:
+        // all are exact.
+        std::vector<double> steps{};
     };
 
     metric_direction direction = metric_direction::higher_is_better;
@@ -165,6 +169,13 @@ struct log_interval {
 // ln(variant) - ln(baseline) of each block that has both.
 [[nodiscard]] std::vector<double> log_differences(const metric_table& table, std::size_t baseline,
                                                   std::size_t variant);
+// Of these differences: paired_sample::rounding.
+[[nodiscard]] double log_rounding_of(const metric_table& table, std::size_t baseline,
+                                     std::size_t variant);
+// Of a value that is the middle of so wide a step, its deviation from the true one, squared.
+[[nodiscard]] constexpr double step_variance(double step) {
+    return step * step / 12;
+}
 [[nodiscard]] never_counts never_of(const metric_table& table, std::size_t baseline,
                                     std::size_t variant);
 // Blocks that are not voided, in which both were run and one of the two values is not known.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace postal::stats {
@@ -14,6 +15,9 @@ namespace {
 double degrees_of_freedom(std::size_t count) {
     return static_cast<double>(count) - 1;
 }
+
+// Student's t of which is the normal distribution.
+constexpr double normal = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -33,13 +37,20 @@ paired_sample sample_of(std::span<const double> differences, std::size_t scatter
 }
 
 double t_half_width(const paired_sample& of, double alpha) {
-    return std::min(largest_log, t_limit(of.freedom, alpha / 2) * of.standard_error());
+    const double scattered = t_limit(of.freedom, alpha / 2) * of.standard_error();
+    const double rounded = of.rounding > 0 ? t_limit(normal, alpha / 2) * of.rounding : 0;
+    return std::min(largest_log, std::max(scattered, rounded));
 }
 
 double t_probability(const paired_sample& of) {
-    if (of.deviation == 0) return of.mean == 0 ? 1 : 0;
+    const double rounded = rounding_probability(of);
+    if (of.deviation == 0) return of.mean == 0 ? 1 : rounded;
     const double t = std::abs(of.mean) / of.standard_error();
-    return 2 * t_outside(of.freedom, t);
+    return std::max(rounded, 2 * t_outside(of.freedom, t));
+}
+
+double rounding_probability(const paired_sample& of) {
+    return of.rounding > 0 ? 2 * t_outside(normal, std::abs(of.mean) / of.rounding) : 0;
 }
 
 double detectable_noncentrality(double freedom, double alpha, double wanted_power) {

@@ -3,8 +3,14 @@
 //
 // The differences are those of logarithms, one for each block of a randomised complete block
 // design, so that a mean of d says a ratio of exp(d). Nothing here fails or throws, and nothing
-// becomes NaN or infinite: where there is no scatter an interval has no width, and what would be
-// too large is cut at `largest_log`.
+// becomes NaN or infinite: where there is neither scatter nor rounding an interval has no width,
+// and what would be too large is cut at `largest_log`.
+//
+// Values that are known in steps alone (the middle of a histogram's bucket, or of the two bounds of
+// a search) are each up to half a step wrong, and where runs scatter by less than a step all of
+// them are wrong by the same: no number of blocks says anything about it. An interval is therefore
+// never narrower than that of the rounding's own deviation, which is a step's width / sqrt(12) for
+// each of the two values (simulated in coverage_test.cpp).
 #pragma once
 
 #include "stats/moments.hpp"
@@ -27,6 +33,7 @@ struct paired_sample {
     double mean = 0;
     double deviation = 0;  // of a difference
     double freedom = 0;    // the deviation's degrees of freedom; from two differences on
+    double rounding = 0;   // the deviation of an error that all differences may share
 
     [[nodiscard]] double standard_error() const noexcept;
 };
@@ -42,8 +49,11 @@ inline constexpr std::size_t all_differences = std::numeric_limits<std::size_t>:
 // Half the width of the two-sided interval of the mean at level 1 - alpha, from two values on.
 [[nodiscard]] double t_half_width(const paired_sample& of, double alpha);
 
-// Two-sided, that the mean is 0; from two values on. Without scatter 0, or 1 where the mean is 0.
+// Two-sided, that the mean is 0; from two values on. Without scatter and rounding 0, or 1 where the
+// mean is 0.
 [[nodiscard]] double t_probability(const paired_sample& of);
+// That rounding alone takes a mean so far away from 0, on either side: 0 where there is none.
+[[nodiscard]] double rounding_probability(const paired_sample& of);
 
 // The mean difference, in standard errors, that the two-sided test at `alpha` shows on its own side
 // with the given probability (noncentral t).

@@ -5,6 +5,7 @@
 #include "stats/experiment/validity.hpp"
 
 #include "base/random.hpp"
+#include "stats/histogram.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -130,6 +131,78 @@ TEST_CASE("comparison: three blocks have too few orders for a drift that dwarfs 
     CHECK(three >= 0.90);
     CHECK(three <= 0.93);
     CHECK(simulate(of, 6, 5000).held >= 0.935);
+}
+
+namespace {
+
+// A latency, in microseconds, as a histogram gives it back.
+double in_bucket(double us, double& step) {
+    const std::chrono::nanoseconds exact(std::llround(us * 1e3));
+    const std::size_t index = histogram::index_of(static_cast<std::uint64_t>(exact.count()));
+    const double middle =
+        static_cast<double>(histogram::lower_ns(index) + histogram::upper_ns(index)) / 2;
+    step = histogram::step_of(std::chrono::nanoseconds(std::llround(middle)));
+    return middle / 1e3;
+}
+
+struct rounded_tally {
+    double held = 0;             // share of the intervals that hold the truth
+    double held_if_exact = 0;    // had the steps not been looked at
+    double false_verdicts = 0;   // of a pair that is the same
+    double surely_not_zero = 0;  // share of such pairs whose p is below alpha
+};
+
+// Percentiles of runs that differ so much from each other, all at a level of their own in each
+// experiment: where they differ by less than a bucket, all blocks are wrong by the same.
+rounded_tally simulate_rounded(double deviation, double difference, std::size_t blocks) {
+    postal::base::random_source random(postal::base::mix(blocks, 2026, 3));
+    constexpr int experiments = 2000;
+    rounded_tally seen;
+    for (int i = 0; i < experiments; ++i) {
+        const double level = 5 + 2 * random.uniform();
+        metric_table table;
+        table.variants = 2;
+        for (std::size_t block = 0; block < blocks; ++block) {
+            auto& of = table.blocks.emplace_back();
+            of.values.resize(2);
+            of.steps.resize(2);
+            for (std::size_t variant = 0; variant < 2; ++variant)
+                of.values[variant] = in_bucket(
+                    std::exp(level + (variant == 1 ? difference : 0) + deviation * random.normal()),
+                    of.steps[variant]);
+        }
+        paired_sample sample = sample_of(log_differences(table, 0, 1));
+        const auto holds = [&] {
+            const log_interval around = interval_of(sample, alpha);
+            return std::abs(around.mean - difference) <= around.half;
+        };
+        seen.held_if_exact += holds() ? 1.0 / experiments : 0;
+        sample.rounding = log_rounding_of(table, 0, 1);
+        seen.held += holds() ? 1.0 / experiments : 0;
+        if (difference != 0) continue;
+        seen.surely_not_zero += t_probability(sample) <= alpha ? 1.0 / experiments : 0;
+        const auto verdict = judge(interval_of(sample, alpha), 0.02, table.direction);
+        const bool is_false =
+            verdict == comparison_verdict::faster || verdict == comparison_verdict::slower;
+        seen.false_verdicts += is_false ? 1.0 / experiments : 0;
+    }
+    return seen;
+}
+
+}  // namespace
+
+TEST_CASE("comparison: intervals of percentiles hold the truth, for all that a bucket hides") {
+    const double deviation = GENERATE(0.0, 0.001, 0.003, 0.005, 0.01, 0.03);
+    const double difference = GENERATE(0.0, 0.007, 0.03);
+    const std::size_t blocks = GENERATE(3, 6, 10);
+    const rounded_tally seen = simulate_rounded(deviation, difference, blocks);
+    CAPTURE(deviation, difference, blocks, seen.held, seen.held_if_exact);
+    CAPTURE(seen.false_verdicts, seen.surely_not_zero);
+    CHECK(seen.held >= 0.94);
+    CHECK(seen.false_verdicts <= 0.055);
+    CHECK(seen.surely_not_zero <= 0.06);
+    // All that is 0 away from each other is so in its buckets, too.
+    if (deviation == 0.001 && difference != 0) CHECK(seen.held_if_exact < 0.6);
 }
 
 TEST_CASE("drift: the interval holds the truth as often as it says, unless runs are alike") {
