@@ -56,10 +56,6 @@ class parcel_line {
 
 class parcel_door {
   public:
-    parcel_door(parcel_door&&) noexcept = default;
-    parcel_door& operator=(parcel_door&&) noexcept = default;
-    ~parcel_door() { file_.remove(); }
-
     static base::expected<parcel_door> open(const std::string& path);
     // Who has come, if anybody has.
     std::optional<parcel_line> let_in();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include <unistd.h>
@@ -40,13 +41,19 @@ void poller::shutdown() {
     watch_.close(ignored);
 }
 
-int poller::add(descriptor& one) noexcept {
+int poller::add(descriptor& one) {
     epoll_event event{};
     event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
     event.data.ptr = &one;
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, one.fd_, &event) != 0) return errno;
     ++registered_;
-    arm();
+    try {
+        arm();
+    } catch (const std::bad_alloc&) {
+        --registered_;
+        ::epoll_ctl(epoll_, EPOLL_CTL_DEL, one.fd_, nullptr);
+        throw;
+    }
     return 0;
 }
 
@@ -65,13 +72,13 @@ void poller::remove(descriptor& one) noexcept {
 
 void poller::arm() {
     if (armed_ || registered_ == 0) return;
-    armed_ = true;
     watch_.async_wait(asio::posix::descriptor_base::wait_read,
                       [this](const boost::system::error_code& error) {
                           armed_ = false;
                           if (!error) serve();
                           arm();
                       });
+    armed_ = true;
 }
 
 // While the peers keep answering, their next events are here before the last batch is through:
@@ -117,8 +124,12 @@ void poller::send_all() {
 int descriptor::open(asio::io_context& context, int fd) noexcept {
     fd_ = fd;
     readable_ = writable_ = ended_ = false;
-    of_ = &asio::use_service<poller>(context);
-    const int problem = of_->add(*this);
+    int problem = ENOMEM;
+    try {
+        of_ = &asio::use_service<poller>(context);
+        problem = of_->add(*this);
+    } catch (const std::bad_alloc&) {
+    }
     if (problem == 0) return 0;
     ::close(fd_);
     fd_ = -1;

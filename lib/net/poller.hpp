@@ -109,7 +109,7 @@ class poller final : public boost::asio::execution_context::service {
     friend class descriptor;
 
     void shutdown() override;
-    int add(descriptor& one) noexcept;  // 0 or an errno value
+    int add(descriptor& one);  // 0 or an errno value; unchanged where it throws
     void remove(descriptor& one) noexcept;
     void arm();
     void serve();

@@ -164,6 +164,16 @@ expected<socket_file> socket_file::listen(int socket, const std::string& path,
     return made;
 }
 
+socket_file& socket_file::operator=(socket_file&& other) noexcept {
+    if (this == &other) return *this;
+    remove();
+    folder_ = std::move(other.folder_);
+    name_ = std::move(other.name_);
+    device_ = other.device_;
+    inode_ = other.inode_;
+    return *this;
+}
+
 void socket_file::remove() noexcept {
     if (!folder_.is_open()) return;
     if (is_still(folder_.get(), name_, device_, inode_))

@@ -9,8 +9,8 @@
 // others do with it there cannot make this process change another file. bind(2) has no descriptor
 // of a folder: it goes through /proc/self/fd, which must be there.
 //
-// A socket that nobody listens on any more is replaced, one that is in use is refused. remove()
-// takes the file away only as long as it is this one. Failures are one line without the endpoint.
+// A socket that nobody listens on any more is replaced, one that is in use is refused. The file goes
+// with its owner, or earlier by remove(), and only as long as it is this one. Failures are one line without the endpoint.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,8 @@ class socket_file {
   public:
     socket_file() = default;
     socket_file(socket_file&&) noexcept = default;
-    socket_file& operator=(socket_file&&) noexcept = default;
+    socket_file& operator=(socket_file&& other) noexcept;
+    ~socket_file() { remove(); }
 
     // Binds a new stream socket and makes it listen, with as long a queue as `queue` says.
     static base::expected<socket_file> listen(int socket, const std::string& path,

@@ -151,14 +151,30 @@ TEST_CASE("socket file: without rights the umask decides") {
     CHECK((status_of(place / "lmtp").st_mode & 0777U) == 0750);
 }
 
+TEST_CASE("socket file: it goes with its owner, and leaves what another has put there") {
+    const folder place;
+    asio::io_context context;
+    REQUIRE(listen_at(context, place / "lmtp").has_value());  // and is thrown away
+    CHECK_FALSE(fs::exists(place / "lmtp"));
+    {
+        auto opened = listen_at(context, place / "lmtp");
+        REQUIRE(opened.has_value());
+        fs::remove(place / "lmtp");
+        std::ofstream(place / "lmtp") << "kept";
+    }
+    CHECK(fs::exists(place / "lmtp"));
+}
+
 TEST_CASE("socket file: what is there already") {
     const folder place;
     asio::io_context context;
     {
         const base::file_descriptor dead = fresh_socket();
-        auto made = net::socket_file::listen(dead.get(), place / "dead", {}, 1);
-        REQUIRE(made.has_value());
+        sockaddr_un at{.sun_family = AF_UNIX, .sun_path = {}};
+        (place / "dead").copy(at.sun_path, sizeof at.sun_path - 1);
+        REQUIRE(::bind(dead.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0);
     }
+    REQUIRE(fs::exists(place / "dead"));
     auto living = listen_at(context, place / "living");
     REQUIRE(living.has_value());
     std::ofstream(place / "file") << "kept";
