@@ -9,8 +9,9 @@
 // others do with it there cannot make this process change another file. bind(2) has no descriptor
 // of a folder: it goes through /proc/self/fd, which must be there.
 //
-// A socket that nobody listens on any more is replaced, one that is in use is refused. The file goes
-// with its owner, or earlier by remove(), and only as long as it is this one. Failures are one line without the endpoint.
+// A socket that nobody listens on any more is replaced, one that is in use is refused. The file
+// goes with its owner, or earlier by remove(), and only as long as it is this one. Failures are one
+// line without the endpoint.
 #pragma once
 
 #include <optional>
