@@ -28,6 +28,7 @@ manner dialogue::next_manner() {
 bool dialogue::send_answer(manner how) {
     const bool ends = how == manner::silent || how == manner::leaves || how == manner::half;
     mute_ = ends;
+    log_.slowest = std::max(log_.slowest, house_.traits.thinks + late_);
     log_.bad_manners = log_.bad_manners || how == manner::garbage;
     if (how == manner::garbage) answer_ = "\x16\x03\x01 what \xff\r\n)) {9\r\n", marks_.clear();
     if (how == manner::half) answer_.resize(answer_.size() / 2);

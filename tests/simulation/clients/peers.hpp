@@ -84,6 +84,7 @@ struct log_of_line {
     std::uint64_t whole = 0;     // messages (over LMTP: recipients) that an answer was due for
     std::uint64_t accepted = 0;  // the same of a client, that it heard 250 for
     bool bad_manners = false;    // it said what is no answer
+    nanoseconds slowest{0};      // that it let the other side wait for what it said
     std::vector<std::shared_ptr<const std::string>> sent{};  // by a client, perhaps not whole
     std::vector<heard_answer> heard{};
 };
