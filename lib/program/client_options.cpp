@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/random.hpp"
@@ -25,6 +26,31 @@ expected<void> check_sessions(const client_options& chosen) {
     if (!chosen.sessions_total) return {};
     if (cli::is_given(chosen.effective, "sessions"))
         return base::fail("--sessions-total: is in place of --sessions; leave one of the two out");
+    return {};
+}
+
+const char* family_of(const net::address& one) {
+    return one.protocol().family() == AF_INET6 ? "IPv6" : "IPv4";
+}
+
+// From an address of another family no connection comes about.
+expected<void> check_families(const net::endpoint& where, const std::vector<net::address>& found,
+                              const client_options& chosen) {
+    if (chosen.local_addresses.empty() || found.empty()) return {};
+    const auto locals = net::parse_local_addresses(chosen.local_addresses);
+    if (!locals) return base::at("--local-address", locals.error());
+    for (const net::address& local : *locals) {
+        const int family = local.protocol().family();
+        if (std::ranges::any_of(
+                found, [&](const net::address& one) { return one.protocol().family() == family; }))
+            continue;
+        if (where.is_unix())
+            return base::fail("--local-address: {} is a Unix socket, which has none; leave it out",
+                              where.text);
+        return base::fail(
+            "--local-address: {} has only {} addresses, and one of {} is given; give {} ones",
+            where.text, family_of(found.front()), family_of(local), family_of(found.front()));
+    }
     return {};
 }
 
@@ -225,6 +251,8 @@ expected<std::vector<client::target>> find_servers(const std::string& text, std:
         if (!found) return base::at(option, found.error());
         auto allowed = chosen.allowed.check(where, *found);
         if (!allowed) return base::at(option, allowed.error());
+        auto reachable = check_families(where, *found, chosen);
+        if (!reachable) return reachable.error();
         if (where.fresh_lookup) found->clear();
         result.push_back({std::move(where), std::move(*found), chosen.allowed});
     }

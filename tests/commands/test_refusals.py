@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import resource
+import socket
 import subprocess
 
 import pytest
@@ -21,6 +22,7 @@ ANYWHERE = "127.0.0.1:1"
     (["-M", "20", "-m", "10"], ["20", "10"]),
     (["-t", "many"], ["many"]),
     (["-l", "198.51.100.77"], ["198.51.100.77"]),
+    (["-l", "127.0.0.1,::1"], ["--local-address", ANYWHERE, "only IPv4"]),
     (["-f", "/nowhere/senders"], ["/nowhere/senders"]),
     (["--record", "/nowhere/record.json"], ["/nowhere/record.json"]),
     (["-z", "/nowhere/log"], ["/nowhere/log"]),
@@ -38,6 +40,14 @@ def test_endpoints(programs, users_file, server, why):
     users = users_file(["a@example.com password"])
     refused(run([programs.rabid, "--connections", "1", server, users], timeout=20), why, program="rabid")
     refused(run([programs.rabid, "--connections", "1", "--imap", server, ANYWHERE, users], timeout=20), why, program="rabid")
+
+
+def test_a_local_address_of_a_unix_socket(programs, folder, users_file):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(folder / "lmtp"))
+        server.listen()
+        refused(run([programs.postal, "-l", "127.0.0.1", "--messages", "1", f"unix:{folder}/lmtp", users_file(2)], timeout=20),
+                "--local-address", "Unix socket")
 
 
 @pytest.mark.parametrize("option", ["--listen", "--listen-tls", "--bind"])
