@@ -35,6 +35,8 @@ load::trial search_flow::begin(const stats::trial_times& times, double messages,
 }
 
 void search_flow::note(const stats::time_slice& counted, nanoseconds until) {
+    const bool is_there = counted.counts.connections > 0 || counted.counts.messages > 0;
+    unreached_ = counted.counts.errors.classes().connect > 0 || (unreached_ && !is_there);
     // Of another trial than ours nothing is known here, whoever says so.
     if (counted.counts.trial.number() == times_.number) seen_.merge(counted.counts.trial);
     if (counted.start_s < base::seconds_of(times_.begin) || counted.end_s > base::seconds_of(until))
@@ -110,7 +112,7 @@ stats::generator_verdict search_flow::verdict() const {
 }
 
 bool search_flow::failed_to_connect() const {
-    return generator_.counts.errors.classes().connect > 0;
+    return unreached_ || generator_.counts.errors.classes().connect > 0;
 }
 
 void search_flow::note_missed(const capacity::trial_flow& seen) {

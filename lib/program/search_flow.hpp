@@ -84,7 +84,9 @@ class search_flow {
     std::uint64_t all_due_ = 0;
     stats::trial_counts seen_;
     stats::time_slice generator_;  // what it did meanwhile
-    bool all_were_busy_ = false;   // in a trial that was not kept
+    // An attempt has failed, and none has come about since: between two there may be a whole trial.
+    bool unreached_ = false;
+    bool all_were_busy_ = false;  // in a trial that was not kept
 };
 
 }  // namespace postal::program
