@@ -77,11 +77,9 @@ std::optional<stats::paired_sample> sample_of_kept(const metric_result& of,
 std::optional<stats::paired_sample> sample_for(const metric_result& of,
                                                const experiment_record& record,
                                                std::size_t variant) {
-    stats::paired_sample sample =
-        stats::sample_of(stats::log_differences(of.table, 0, variant),
-                         record.until_width ? stats::pilot_blocks : stats::all_differences);
-    sample.rounding = stats::log_rounding_of(of.table, 0, variant);
-    return sample;
+    return stats::sample_of(stats::log_differences(of.table, 0, variant),
+                            record.until_width ? stats::pilot_blocks : stats::all_differences,
+                            stats::log_rounding_of(of.table, 0, variant));
 }
 
 // Against what was kept: of how many results, and of what is now.

@@ -35,11 +35,8 @@ const char* family_of(const net::address& one) {
 
 // From an address of another family no connection comes about.
 expected<void> check_families(const net::endpoint& where, const std::vector<net::address>& found,
-                              const client_options& chosen) {
-    if (chosen.local_addresses.empty() || found.empty()) return {};
-    const auto locals = net::parse_local_addresses(chosen.local_addresses);
-    if (!locals) return base::at("--local-address", locals.error());
-    for (const net::address& local : *locals) {
+                              const std::vector<net::address>& locals) {
+    for (const net::address& local : locals) {
         const int family = local.protocol().family();
         if (std::ranges::any_of(
                 found, [&](const net::address& one) { return one.protocol().family() == family; }))
@@ -54,12 +51,11 @@ expected<void> check_families(const net::endpoint& where, const std::vector<net:
     return {};
 }
 
-expected<void> find_local_addresses(client::load_plan& into, const client_options& chosen) {
-    if (chosen.local_addresses.empty()) return {};
+expected<std::vector<net::address>> find_local_addresses(const client_options& chosen) {
+    if (chosen.local_addresses.empty()) return std::vector<net::address>{};
     auto locals = net::parse_local_addresses(chosen.local_addresses);
     if (!locals) return base::at("--local-address", locals.error());
-    into.local_addresses = std::move(*locals);
-    return {};
+    return locals;
 }
 
 // A search has no pace of its own: it begins with none, and each trial adds some.
@@ -153,8 +149,9 @@ expected<void> prepare(client::load_plan& into, client_options& chosen, const ru
     if (!auth) return auth.error();
     into.auth = std::move(*auth);
     into.auth.client_certificate = !chosen.tls.settings.certificate.empty();
-    auto locals = find_local_addresses(into, chosen);
+    auto locals = find_local_addresses(chosen);
     if (!locals) return locals.error();
+    into.local_addresses = std::move(*locals);
     auto tls = make_security(chosen.tls);
     if (!tls) return tls.error();
     into.tls = std::move(*tls);
@@ -234,6 +231,8 @@ expected<std::vector<client::target>> find_servers(const std::string& text, std:
                                                    const client_options& chosen) {
     auto servers = net::parse_endpoints(text, port);
     if (!servers) return base::at(option, servers.error());
+    const auto locals = find_local_addresses(chosen);
+    if (!locals) return locals.error();
     std::vector<client::target> result;
     for (net::endpoint& where : *servers) {
         if (leaves_names(chosen) && where.is_unix() &&
@@ -251,7 +250,7 @@ expected<std::vector<client::target>> find_servers(const std::string& text, std:
         if (!found) return base::at(option, found.error());
         auto allowed = chosen.allowed.check(where, *found);
         if (!allowed) return base::at(option, allowed.error());
-        auto reachable = check_families(where, *found, chosen);
+        auto reachable = check_families(where, *found, *locals);
         if (!reachable) return reachable.error();
         if (where.fresh_lookup) found->clear();
         result.push_back({std::move(where), std::move(*found), chosen.allowed});

@@ -127,9 +127,8 @@ std::optional<without_outliers> leave_out_outliers(const metric_table& table,
         else
             kept.push_back(logs[i]);
     }
-    paired_sample sample = sample_of(kept);
-    sample.rounding = rounding_of(differences);
-    const log_interval of = interval_of(sample, alpha);
+    const log_interval of =
+        interval_of(sample_of(kept, all_differences, rounding_of(differences)), alpha);
     made.ratio = ratio_of(of.mean);
     made.interval = ratios_of(of);
     if (table.carries_verdict) made.verdict = judge(of, margin, table.direction);
@@ -161,8 +160,9 @@ comparison compare_pair(const metric_table& table, pair which, double alpha,
                         const comparison_settings& settings) {
     const auto differences = differences_of(table, which);
     const std::vector<double> logs = logs_of(differences);
-    paired_sample of = sample_of(logs, settings.wanted_width ? pilot_blocks : all_differences);
-    of.rounding = rounding_of(differences);
+    const double rounding = rounding_of(differences);
+    const paired_sample of =
+        sample_of(logs, settings.wanted_width ? pilot_blocks : all_differences, rounding);
     comparison made;
     made.baseline = which.baseline;
     made.variant = which.variant;
@@ -189,8 +189,8 @@ comparison compare_pair(const metric_table& table, pair which, double alpha,
     made.blocks_as_seen = blocks_as_seen(of, alpha, settings.margin);
     made.needed_blocks = needed_blocks(of, alpha, settings.margin);
     if (settings.wanted_width && of.count >= pilot_blocks) {
-        paired_sample pilot = sample_of(std::span(logs).first(pilot_blocks));
-        pilot.rounding = of.rounding;
+        const paired_sample pilot =
+            sample_of(std::span(logs).first(pilot_blocks), all_differences, rounding);
         made.blocks_for_width = blocks_for_width(pilot, alpha, *settings.wanted_width);
     }
     if (of.count >= flipped_from) {

@@ -74,8 +74,8 @@ std::optional<growth> growth_of(const metric_table& table,
         rounding += line->rounding;
     }
     if (slopes.empty()) return std::nullopt;
-    paired_sample sample = sample_of(slopes);
-    sample.rounding = std::sqrt(rounding / static_cast<double>(slopes.size()));
+    const paired_sample sample = sample_of(
+        slopes, all_differences, std::sqrt(rounding / static_cast<double>(slopes.size())));
     growth found;
     found.blocks = slopes.size();
     found.exponent = sample.mean;

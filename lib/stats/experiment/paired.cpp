@@ -25,7 +25,8 @@ double paired_sample::standard_error() const noexcept {
     return deviation / std::sqrt(static_cast<double>(count));
 }
 
-paired_sample sample_of(std::span<const double> differences, std::size_t scatter_of) {
+paired_sample sample_of(std::span<const double> differences, std::size_t scatter_of,
+                        double rounding) {
     const moments all = moments_of(differences);
     const moments scattered =
         differences.size() > scatter_of ? moments_of(differences.first(scatter_of)) : all;
@@ -33,7 +34,8 @@ paired_sample sample_of(std::span<const double> differences, std::size_t scatter
     return {.count = all.count,
             .mean = std::abs(all.mean) < log_rounding ? 0 : all.mean,
             .deviation = deviation < log_rounding ? 0 : deviation,
-            .freedom = degrees_of_freedom(scattered.count)};
+            .freedom = degrees_of_freedom(scattered.count),
+            .rounding = rounding};
 }
 
 double t_half_width(const paired_sample& of, double alpha) {

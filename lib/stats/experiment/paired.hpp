@@ -44,7 +44,8 @@ inline constexpr std::size_t all_differences = std::numeric_limits<std::size_t>:
 // that one (Stein 1945): the scatter of all would be too small, since experiments in which it came
 // out small are the ones that end.
 [[nodiscard]] paired_sample sample_of(std::span<const double> differences,
-                                      std::size_t scatter_of = all_differences);
+                                      std::size_t scatter_of = all_differences,
+                                      double rounding = 0);
 
 // Half the width of the two-sided interval of the mean at level 1 - alpha, from two values on.
 [[nodiscard]] double t_half_width(const paired_sample& of, double alpha);
